@@ -1,0 +1,40 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+VENV   := .venv
+BIN    := $(VENV)/bin
+PYTHON ?= python3
+READY  := $(VENV)/.ready
+
+.PHONY: demo test lint format types setup clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    set up, then show what recallseg does, with nothing to download"
+	@echo "make test    set up, lint, type-check, run the tests"
+	@echo "make lint    ruff, mypy and the import contracts only"
+	@echo "make format  let ruff rewrite the code in the house style"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+demo: setup
+	$(BIN)/recallseg doctor
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+test: lint
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build

@@ -1,0 +1,1 @@
+"""The `recallseg` command: heavy imports stay inside the commands that need them."""

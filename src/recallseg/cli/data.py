@@ -1,0 +1,48 @@
+"""`recallseg data`: look at a dataset, or make a small copy of it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Check a dataset, or make a small copy of one.", no_args_is_help=True)
+
+Root = Annotated[Path, typer.Argument(help="The dataset's folder.", show_default=False)]
+
+
+@app.command()
+def check(root: Root) -> None:
+    """Read every photo and mask and list what is wrong; exit code 2 if anything is."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from recallseg.data.check import check_dataset
+
+    report = check_dataset(root)
+    counts = ", ".join(f"{count} in {split}" for split, count in report.pairs.items())
+    console = Console()
+    console.print(f"{report.root}: layout {report.layout}, {counts}", highlight=False)
+    if not report.defects:
+        console.print("Nothing is wrong.")
+        return
+    table = Table("what is wrong", "where", "in detail", title=f"{len(report.defects)} defects")
+    for defect in report.defects:
+        table.add_row(defect.kind, defect.subject, defect.detail)
+    console.print(table, markup=False)
+    raise typer.Exit(2)
+
+
+@app.command()
+def shrink(
+    root: Root,
+    out: Annotated[Path, typer.Argument(help="The new folder.", show_default=False)],
+    longer_side: Annotated[int, typer.Option(min=16, help="Of photos and masks, in px.")] = 256,
+    train: Annotated[int, typer.Option(min=1, help="Pairs to take for training.")] = 4232,
+    val: Annotated[int, typer.Option(min=1, help="Pairs to take for validation.")] = 725,
+    seed: Annotated[int, typer.Option(help="Decides which pairs are taken.")] = 0,
+) -> None:
+    """Make a small copy of a dataset in VOC's layout."""
+    from recallseg.data.shrink import shrink_dataset
+
+    made = shrink_dataset(root, out, longer_side=longer_side, train=train, val=val, seed=seed)
+    typer.echo(f"{out}: " + ", ".join(f"{count} in {split}" for split, count in made.items()))

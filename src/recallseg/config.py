@@ -1,0 +1,231 @@
+"""Every setting of a run: a frozen schema, YAML files and `key=value` overrides.
+
+A file may start from others (`extends: base.yaml`, relative to it) and from a preset shipped with
+the package (`preset: paper`). Later values win: preset, extended files, the file, the overrides.
+"""
+
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from recallseg.errors import RecallsegError, unknown_name
+
+Positive = Annotated[int, Field(gt=0)]
+Rate = Annotated[float, Field(gt=0)]
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class Section(BaseModel):
+    """A part of the configuration: it cannot be changed, and refuses keys it does not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+
+class DataConfig(Section):
+    """Which photos to learn from and to be measured on."""
+
+    name: str = "voc-mini"
+    """A dataset that `recallseg doctor` lists."""
+    root: Path | None = None
+    """Where it lies; by default `$RECALLSEG_DATA/name`."""
+    train: str = "train"
+    """The split to learn from: `train` is the dataset's own default."""
+    val: str = "val"
+    """The split to be measured on."""
+
+
+class ScenarioConfig(Section):
+    """Which classes come when (paper, sec. 3)."""
+
+    spec: str = "15-1"
+    """a-b: a classes first, then b at a time."""
+    setup: Literal["disjoint", "overlapped", "sequential"] = "disjoint"
+    rule: Literal["standard", "as-written"] = "standard"
+    """How photos are dealt out to steps: as the field ships it, or as the paper's sentences say."""
+    order: tuple[str, ...] | None = None
+    """The class names in the order of learning; by default that of their ids."""
+
+
+class ModelConfig(Section):
+    """The encoder E and the shape of every decoder D on it."""
+
+    encoder: str = "efficientnet_lite0"
+    """`efficientnet_lite0`, `resnet101`, or another timm CNN that has an output stride."""
+    output_stride: Literal[8, 16, 32] = 16
+    weights: str = "imagenet"
+    """`imagenet`, the path of a .safetensors or .pth file, or `none` for random ones."""
+    low_level_stride: Literal[4, 8] | None = None
+    """Adds a branch on early features of this stride, for small encoders."""
+    dilations: tuple[Positive, ...] | None = None
+    """Of the decoder's parallel convolutions; by default 6, 12, 18, 24 at stride 8, scaled."""
+    train_batch_norm: bool = False
+    """Let BatchNorm's statistics move in step 0; its weights always do."""
+
+
+class ViewConfig(Section):
+    """How a training photo is cut (paper, sec. 6)."""
+
+    crop: Positive = 321
+    scale: tuple[Rate, Rate] = (0.5, 1.5)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> "ViewConfig":
+        if self.scale[0] > self.scale[1]:
+            raise ValueError(f"scale goes from low to high, not {self.scale[0]} to {self.scale[1]}")
+        return self
+
+
+class OptimConfig(Section):
+    """How weights are trained: polynomial decay from `lr`, reaching `end_lr` at the last step."""
+
+    name: Literal["sgd", "adamw"] = "sgd"
+    lr: Rate = 5e-4
+    end_lr: Rate = 5e-6
+    power: Rate = 0.9
+    momentum: Share = 0.9
+    weight_decay: Annotated[float, Field(ge=0)] = 1e-4
+    """On weights only, not on biases and BatchNorm."""
+    encoder_lr_factor: Rate = 1.0
+    """The encoder's learning rate as a multiple of `lr`."""
+    warmup: Share = 0.0
+    """The share of the iterations in which the rate first rises linearly from zero."""
+    batch: Positive = 4
+    accumulate: Positive = 1
+    """Batches whose gradients are summed before a step of the optimiser."""
+    iterations_per_class: Positive = 1000
+    overlapped_factor: Rate = 1.0
+    """Multiplies the iterations in the overlapped setup."""
+    ema: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Decay of a moving average of the weights, which is what is kept; 0 for none."""
+
+
+class BankConfig(Section):
+    """Features of a frozen encoder, computed once per view and kept outside run folders."""
+
+    enabled: bool = True
+    views: Positive = 4
+    """Augmented views of each photo."""
+    budget_gb: Rate = 20.0
+    """Disk space for features; past it, photos are encoded on the fly."""
+    keep: bool = True
+    """Keep the features for other runs; if not, they are deleted when their step ends."""
+
+
+class MethodConfig(Section):
+    """Which continual learner runs."""
+
+    name: str = "ft"
+    train_encoder: bool = False
+    """Train the encoder after step 0 too, as some methods were published."""
+
+
+class RunConfig(Section):
+    """Everything that decides the result of a run."""
+
+    seed: Annotated[int, Field(ge=0)] = 0
+    data: DataConfig = DataConfig()
+    scenario: ScenarioConfig = ScenarioConfig()
+    model: ModelConfig = ModelConfig()
+    views: ViewConfig = ViewConfig()
+    method: MethodConfig = MethodConfig()
+    optim: OptimConfig = OptimConfig()
+    """Step 0 and joint training: encoder and decoder."""
+    head: OptimConfig | None = None
+    """Before `optim`: the decoder alone on the untouched encoder's features, if given."""
+    increment: OptimConfig = OptimConfig()
+    """Every later step."""
+    bank: BankConfig = BankConfig()
+    devices: Positive = 1
+    accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
+    checkpoint_seconds: Annotated[float, Field(ge=0)] = 60.0
+    """How often an unfinished training is saved, so that the same command goes on from there."""
+    tensorboard: bool = False
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
+    """Read a YAML file with everything it builds on, apply `key=value` overrides, and validate."""
+    layers = [_read_layers(path), _overrides(overrides)]
+    merged = OmegaConf.merge(*layers)
+    return validate(OmegaConf.to_container(merged, resolve=True), str(path))
+
+
+def validate(values: Any, where: str) -> RunConfig:  # noqa: ANN401
+    """Check plain values against the schema; all errors are told at once, with their paths."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        lines = [
+            f"  {'.'.join(map(str, found['loc'])) or 'file'}: {_sentence(found)}"
+            for found in error.errors()
+        ]
+        raise RecallsegError(
+            "\n".join([f"{where} is not a valid configuration:", *lines])
+        ) from None
+
+
+def dump_config(config: RunConfig) -> str:
+    """The configuration as YAML that `load_config` reads back to an equal one."""
+    text: str = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+    return text
+
+
+def preset_names() -> tuple[str, ...]:
+    """The presets shipped with the package."""
+    folder = resources.files("recallseg") / "presets"
+    return tuple(sorted(Path(item.name).stem for item in folder.iterdir() if item.is_file()))
+
+
+def _sentence(found: Any) -> str:  # noqa: ANN401
+    if found["type"] == "extra_forbidden":
+        return "no such setting"
+    message = str(found["msg"]).removeprefix("Value error, ")
+    return f"{message[0].lower()}{message[1:]} (found {found['input']!r})"
+
+
+def _read_layers(path: Path, below: tuple[Path, ...] = ()) -> DictConfig:
+    """A file merged over its preset and the files it extends."""
+    if path.resolve() in below:
+        raise RecallsegError(f"{path} extends itself.")
+    try:
+        own = OmegaConf.load(path)
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The configuration {path} does not exist.") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, OmegaConfBaseException) as error:
+        raise RecallsegError(f"{path} is not readable YAML: {error}") from error
+    if not isinstance(own, DictConfig):
+        raise RecallsegError(f"{path} must hold settings as `key: value` lines.")
+    parents = own.pop("extends", None) or []
+    preset = own.pop("preset", None)
+    layers = [_preset(preset)] if preset else []
+    for parent in [parents] if isinstance(parents, str) else parents:
+        layers.append(_read_layers(path.parent / parent, (*below, path.resolve())))
+    return _as_dict(OmegaConf.merge(*layers, own))
+
+
+def _preset(name: str) -> DictConfig:
+    if name not in preset_names():
+        raise unknown_name("preset", name, preset_names())
+    text = (resources.files("recallseg") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
+    return _as_dict(OmegaConf.create(text))
+
+
+def _overrides(overrides: Sequence[str]) -> DictConfig:
+    for override in overrides:
+        if "=" not in override or override.startswith("="):
+            raise RecallsegError(f"'{override}' is not an override; write key=value.")
+    try:
+        return OmegaConf.from_dotlist(list(overrides))
+    except (yaml.YAMLError, OmegaConfBaseException) as error:
+        raise RecallsegError(f"An override cannot be read: {error}") from error
+
+
+def _as_dict(config: Any) -> DictConfig:  # noqa: ANN401
+    assert isinstance(config, DictConfig)
+    return config

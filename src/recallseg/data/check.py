@@ -1,0 +1,134 @@
+"""Find everything that is wrong with a dataset before hours of training are spent on it."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from recallseg.data.dataset import VOID, Listing, Mask, read_mask, read_photo
+from recallseg.data.kinds import DATASETS, DatasetKind, kind_of
+from recallseg.data.voc import LISTS
+from recallseg.errors import RecallsegError
+from recallseg.progress import map_files
+
+
+@dataclass(frozen=True)
+class Defect:
+    """One thing that is wrong, with the file or the class it is wrong with."""
+
+    kind: str
+    subject: str
+    detail: str
+
+
+@dataclass(frozen=True)
+class CheckReport:
+    """What a check looked at and the defects it found."""
+
+    layout: str
+    root: Path
+    pairs: dict[str, int]
+    defects: tuple[Defect, ...]
+
+
+def detect_layout(root: Path) -> DatasetKind:
+    """Tell from the folders at `root` which reader opens it."""
+    if not root.is_dir():
+        raise RecallsegError(f"The folder {root} does not exist.")
+    for inner in (root, root / "VOC2012", root / "VOCdevkit" / "VOC2012"):
+        if (inner / LISTS).is_dir():
+            return kind_of("voc")
+    if (root / "annotations").is_dir():
+        return kind_of("ade")
+    if (root / "masks").is_dir() or (root / "classes.txt").is_file():
+        return kind_of("folder")
+    known = ", ".join(name for name in DATASETS if name != "voc-mini")
+    raise RecallsegError(f"{root} is in none of the layouts that recallseg reads ({known}).")
+
+
+def check_dataset(root: Path) -> CheckReport:
+    """Look at every file of every split that training and evaluation use."""
+    kind = detect_layout(root)
+    place = kind.resolve(root)
+    classes = kind.read_classes(place)
+    names = [split for split in (kind.train, kind.val) if split in kind.splits(place)]
+    defects = [
+        Defect("missing split", split, f"{place} has no list or folder for it")
+        for split in (kind.train,)
+        if split not in names
+    ]
+    listings = {split: kind.listing(place, split) for split in names}
+    seen: Counter[int] = Counter()
+    for split, listing in listings.items():
+        defects += _list_defects(split, listing)
+        whole = [stem for stem in listing.stems if stem in listing.photos and stem in listing.masks]
+        found = map_files(
+            partial(_pair_defects, listing, len(classes)),
+            list(dict.fromkeys(whole)),
+            f"Checking {split}",
+        )
+        for labels, broken in found:
+            defects += broken
+            if split == kind.train:
+                seen.update(labels)
+    defects += _stray_masks(listings)
+    if kind.train in listings:
+        defects += [
+            Defect("class never seen", name, f"no mask of '{kind.train}' holds label {number}")
+            for number, name in enumerate(classes)
+            if number > 0 and not seen[number]
+        ]
+    if len(listings) == 2:
+        shared = set.intersection(*(set(listing.stems) for listing in listings.values()))
+        defects += [
+            Defect("in two splits", stem, "is listed for training and for validation")
+            for stem in sorted(shared)
+        ]
+    counts = {split: len(listing.stems) for split, listing in listings.items()}
+    return CheckReport(kind.name, place, counts, tuple(defects))
+
+
+def _list_defects(split: str, listing: Listing) -> Iterator[Defect]:
+    for stem, what in listing.unpaired():
+        yield Defect("unpaired file", stem, f"{what} ({split})")
+    for stem, count in Counter(listing.stems).items():
+        if count > 1:
+            yield Defect("listed twice", stem, f"stands {count} times in '{split}'")
+
+
+def _stray_masks(listings: dict[str, Listing]) -> Iterator[Defect]:
+    """Masks in no list whose photo is missing; photos without masks are common in VOC."""
+    listed = {stem for listing in listings.values() for stem in listing.stems}
+    masks = {stem for listing in listings.values() for stem in listing.masks}
+    photos = {stem for listing in listings.values() for stem in listing.photos}
+    for stem in sorted(masks - photos - listed):
+        yield Defect("unpaired file", stem, "has a mask but no photo (in no list)")
+
+
+def _pair_defects(listing: Listing, classes: int, stem: str) -> tuple[list[int], list[Defect]]:
+    """The labels in one mask, and what is wrong with it and its photo."""
+    defects: list[Defect] = []
+    photo_path, mask_path = listing.photos[stem], listing.masks[stem]
+    size: tuple[int, int] | None = None
+    mask: Mask | None = None
+    try:
+        size = read_photo(photo_path).size
+    except RecallsegError as error:
+        defects.append(Defect("unreadable photo", photo_path.name, str(error)))
+    try:
+        mask = read_mask(mask_path)
+    except RecallsegError as error:
+        kind = "mask of many channels" if "channel" in str(error) else "unreadable mask"
+        defects.append(Defect(kind, mask_path.name, str(error)))
+        return [], defects
+    if size is not None and size != (mask.shape[1], mask.shape[0]):
+        detail = f"mask {mask.shape[1]}×{mask.shape[0]} px, photo {size[0]}×{size[1]} px"
+        defects.append(Defect("size mismatch", mask_path.name, detail))
+    labels = np.flatnonzero(np.bincount(mask.ravel(), minlength=VOID + 1)).tolist()
+    if outside := [label for label in labels if classes <= label < VOID]:
+        detail = f"holds {', '.join(map(str, outside))}; labels are 0–{classes - 1} and {VOID}"
+        defects.append(Defect("label out of range", mask_path.name, detail))
+    return labels, defects

@@ -1,0 +1,118 @@
+"""The one interface of all readers: photos and masks, paired by file stem."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from PIL import Image, ImageOps, UnidentifiedImageError
+
+from recallseg.errors import RecallsegError
+
+VOID = 255
+"""The label of pixels that count neither in training nor in evaluation."""
+
+Mask = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A photo and its mask, which share a file stem."""
+
+    stem: str
+    photo: Path
+    mask: Path
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What a reader found on disk for one split, before it is known to be whole."""
+
+    stems: tuple[str, ...]
+    photos: Mapping[str, Path]
+    masks: Mapping[str, Path]
+
+    def unpaired(self) -> Iterator[tuple[str, str]]:
+        """Every stem that lacks a partner, with what it lacks."""
+        for stem in self.stems:
+            if stem not in self.photos:
+                yield stem, "has a mask but no photo" if stem in self.masks else "has no photo"
+            elif stem not in self.masks:
+                yield stem, "has a photo but no mask"
+
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairs, in the order of the stems; a missing partner is an error."""
+        if broken := list(self.unpaired()):
+            shown = "; ".join(f"'{stem}' {what}" for stem, what in broken[:3])
+            more = f" (and {len(broken) - 3} more)" if len(broken) > 3 else ""
+            raise RecallsegError(
+                f"Photos and masks do not pair up: {shown}{more}. "
+                "`recallseg data check` lists every such file."
+            )
+        return tuple(Pair(stem, self.photos[stem], self.masks[stem]) for stem in self.stems)
+
+
+@dataclass(frozen=True)
+class SegmentationDataset:
+    """A split of a dataset. Class ids are positions in `classes`; id 0 is the background."""
+
+    name: str
+    root: Path
+    split: str
+    classes: tuple[str, ...]
+    pairs: tuple[Pair, ...] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    def read(self, index: int) -> tuple[Image.Image, Mask]:
+        """The RGB photo and the (H, W) mask number `index`, of equal size."""
+        pair = self.pairs[index]
+        photo, mask = read_photo(pair.photo), read_mask(pair.mask)
+        if photo.size != (mask.shape[1], mask.shape[0]):
+            raise RecallsegError(
+                f"The mask {pair.mask} is {mask.shape[1]}×{mask.shape[0]} px but its photo is "
+                f"{photo.width}×{photo.height} px; they must have the same size."
+            )
+        return photo, mask
+
+    def subset(self, stems: Sequence[str]) -> "SegmentationDataset":
+        """The same dataset with only the named pairs, in the given order."""
+        by_stem = {pair.stem: pair for pair in self.pairs}
+        return SegmentationDataset(
+            self.name, self.root, self.split, self.classes, tuple(by_stem[s] for s in stems)
+        )
+
+
+def read_photo(path: Path) -> Image.Image:
+    """Decode a photo to RGB, upright as its EXIF orientation says."""
+    try:
+        with Image.open(path) as image:
+            return ImageOps.exif_transpose(image).convert("RGB")
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The photo {path} does not exist.") from error
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError) as error:
+        raise RecallsegError(f"The photo {path} cannot be read: {_reason(error)}.") from error
+
+
+def read_mask(path: Path) -> Mask:
+    """Decode a mask of class ids, (H, W), from a grey or palette image."""
+    try:
+        with Image.open(path) as image:
+            if image.mode not in ("L", "P", "1"):
+                raise RecallsegError(
+                    f"The mask {path} has {len(image.getbands())} channel(s) of mode {image.mode}; "
+                    "a mask is one channel of class ids (grey or palette PNG)."
+                )
+            return np.array(image, dtype=np.uint8)
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The mask {path} does not exist.") from error
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError) as error:
+        raise RecallsegError(f"The mask {path} cannot be read: {_reason(error)}.") from error
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, UnidentifiedImageError):
+        return "it is not an image that Pillow knows"
+    return str(error).rstrip(".") or type(error).__name__

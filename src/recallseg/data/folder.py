@@ -1,0 +1,64 @@
+"""People's own data: `images/`, `masks/` and `classes.txt`.
+
+`classes.txt` has one name a line in the order of their ids. Id 0 is the background; a file that
+does not start with `background` counts from 1. `train.txt` and `val.txt` may list stems; without
+them every photo is for training.
+"""
+
+from pathlib import Path
+
+from recallseg.data.dataset import VOID, Listing
+from recallseg.errors import RecallsegError
+
+PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
+
+
+def read_classes(root: Path) -> tuple[str, ...]:
+    """The class names by id, background first."""
+    path = root / "classes.txt"
+    if not path.is_file():
+        raise RecallsegError(f"{path} is missing; write one class name a line into it.")
+    names = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    names = [name for name in names if name]
+    if not names or names[0].lower() != "background":
+        names.insert(0, "background")
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise RecallsegError(f"{path} names a class twice: {', '.join(doubled)}.")
+    if not 2 <= len(names) <= VOID:
+        raise RecallsegError(f"{path} must name between 1 and {VOID - 1} classes.")
+    return tuple(names)
+
+
+def splits(root: Path) -> tuple[str, ...]:
+    """`train`, and `val` where it is listed."""
+    return ("train", "val") if (root / "val.txt").is_file() else ("train",)
+
+
+def listing(root: Path, split: str) -> Listing:
+    """All photos and masks by stem, or those of `split` where lists are given."""
+    photos = _by_stem(root / "images", PHOTO_ENDINGS)
+    masks = _by_stem(root / "masks", (".png",))
+    if (lines := root / f"{split}.txt").is_file():
+        text = lines.read_text(encoding="utf-8")
+        stems = [line.strip() for line in text.splitlines() if line.strip()]
+    elif split == "train":
+        stems = sorted(photos.keys() | masks.keys())
+        if "val" in splits(root):
+            kept_apart = set(listing(root, "val").stems)
+            stems = [stem for stem in stems if stem not in kept_apart]
+    else:
+        raise RecallsegError(f"{root} has no split '{split}'; it has {', '.join(splits(root))}.")
+    return Listing(tuple(stems), photos, masks)
+
+
+def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
+    if not folder.is_dir():
+        raise RecallsegError(f"{folder} is missing; it must hold one file for every photo.")
+    found: dict[str, Path] = {}
+    for path in sorted(folder.iterdir()):
+        if path.suffix.lower() in endings:
+            if path.stem in found:
+                raise RecallsegError(f"{path} and {found[path.stem]} have the same stem.")
+            found[path.stem] = path
+    return found

@@ -1,0 +1,120 @@
+"""The datasets recallseg knows by name, and where their files are looked for."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallseg.data import ade, folder, voc
+from recallseg.data.dataset import Listing, SegmentationDataset
+from recallseg.errors import RecallsegError, unknown_name
+
+DATA_VARIABLE = "RECALLSEG_DATA"
+
+
+@dataclass(frozen=True)
+class DatasetKind:
+    """One way a dataset lies on disk, with its default splits and how people get it."""
+
+    name: str
+    listing: Callable[[Path, str], Listing]
+    read_classes: Callable[[Path], tuple[str, ...]]
+    splits: Callable[[Path], tuple[str, ...]]
+    train: str
+    val: str
+    how_to_get: str
+    fixed_classes: tuple[str, ...] | None = None
+    """The class names where every copy of the dataset has the same ones."""
+    resolve: Callable[[Path], Path] = Path
+    """From a folder that people name to the one that the reader opens."""
+
+
+_VOC_FILES = "JPEGImages/, SegmentationClassAug/ and ImageSets/Segmentation/"
+
+
+def _voc_kind(name: str, how_to_get: str) -> DatasetKind:
+    return DatasetKind(
+        name=name,
+        listing=voc.listing,
+        read_classes=lambda _: voc.CLASSES,
+        splits=voc.splits,
+        train="train_aug",
+        val="val",
+        how_to_get=how_to_get,
+        fixed_classes=voc.CLASSES,
+        resolve=voc.resolve_root,
+    )
+
+
+DATASETS: dict[str, DatasetKind] = {
+    kind.name: kind
+    for kind in (
+        _voc_kind(
+            "voc",
+            "unpack the official VOCtrainval_11-May-2012 archive, add the SBD masks as "
+            f"SegmentationClassAug/ and the list train_aug.txt, so that it holds {_VOC_FILES}",
+        ),
+        _voc_kind(
+            "voc-mini",
+            "make it from the full set with `recallseg data shrink VOC_ROOT OUT "
+            "--longer-side 256 --train 4232 --val 725 --seed 0`",
+        ),
+        DatasetKind(
+            name="ade",
+            listing=ade.listing,
+            read_classes=lambda _: ade.CLASSES,
+            splits=lambda _: ("training", "validation"),
+            train="training",
+            val="validation",
+            how_to_get="unpack the official ADEChallengeData2016 archive, so that it holds "
+            "images/training, annotations/training, images/validation and annotations/validation",
+            fixed_classes=ade.CLASSES,
+        ),
+        DatasetKind(
+            name="folder",
+            listing=folder.listing,
+            read_classes=folder.read_classes,
+            splits=folder.splits,
+            train="train",
+            val="val",
+            how_to_get="put photos in images/, masks of the same stems in masks/ and the class "
+            "names, one a line in the order of their ids, in classes.txt",
+        ),
+    )
+}
+
+
+def kind_of(name: str) -> DatasetKind:
+    """The dataset kind called `name`; an unknown one lists those there are."""
+    if name not in DATASETS:
+        raise unknown_name("dataset", name, DATASETS)
+    return DATASETS[name]
+
+
+def find_root(name: str, root: Path | None = None) -> Path:
+    """Where dataset `name` lies: `root`, or `$RECALLSEG_DATA/name`; missing ones say what to do."""
+    kind = kind_of(name)
+    if root is not None:
+        place = root
+    elif base := os.environ.get(DATA_VARIABLE):
+        place = Path(base).expanduser() / name
+    else:
+        raise RecallsegError(
+            f"No place given for the dataset '{name}': set {DATA_VARIABLE} to the folder that "
+            f"holds '{name}', or give its root. To get it, {kind.how_to_get}."
+        )
+    if not place.is_dir():
+        raise RecallsegError(
+            f"The dataset '{name}' is not at {place}. To get it, {kind.how_to_get}."
+        )
+    return kind.resolve(place)
+
+
+def open_dataset(name: str, split: str, root: Path | None = None) -> SegmentationDataset:
+    """Open a split of a dataset, or its default one where `split` is `train` or `val`."""
+    kind, place = kind_of(name), find_root(name, root)
+    split = {"train": kind.train, "val": kind.val}.get(split, split)
+    pairs = kind.listing(place, split).pairs()
+    if not pairs:
+        raise RecallsegError(f"The split '{split}' of {place} holds no photos.")
+    return SegmentationDataset(name, place, split, kind.read_classes(place), pairs)

@@ -1,0 +1,15 @@
+"""VOC's colours for class ids."""
+
+import numpy as np
+import numpy.typing as npt
+
+
+def voc_palette() -> npt.NDArray[np.uint8]:
+    """VOC's (256, 3) RGB table: the bits of an id, dealt out to red, green and blue in turn."""
+    ids = np.arange(256)
+    palette = np.zeros((256, 3), dtype=np.uint8)
+    for level in range(8):
+        for channel in range(3):
+            bit = (ids >> (3 * level + channel)) & 1
+            palette[:, channel] |= (bit << (7 - level)).astype(np.uint8)
+    return palette

@@ -1,0 +1,69 @@
+"""The paper's pre-processing (sec. 6): random scale, mirror, pad with void, crop.
+
+Every random choice comes from a generator that the caller gives, so that a view of a photo is a
+pure function of its seed, on any thread and after any restart.
+"""
+
+import recallseg.torchvision_guard  # noqa: F401
+
+from dataclasses import dataclass
+from random import Random
+
+import numpy as np
+import torch
+from PIL import Image
+from torchvision import tv_tensors
+from torchvision.transforms.v2 import functional as F
+
+from recallseg.data.dataset import VOID, Mask
+
+Colour = tuple[int, int, int]
+
+
+def to_tensors(photo: Image.Image, mask: Mask) -> tuple[torch.Tensor, torch.Tensor]:
+    """An RGB photo and its mask as uint8 tensors (3, H, W) and (H, W) that torchvision tells apart.
+
+    A `tv_tensors.Mask` is never interpolated: resizing takes the nearest label.
+    """
+    pixels = torch.from_numpy(np.array(photo)).permute(2, 0, 1)
+    return tv_tensors.Image(pixels), tv_tensors.Mask(torch.from_numpy(mask))
+
+
+@dataclass(frozen=True)
+class ViewRecipe:
+    """How a training view is cut from a photo and its mask.
+
+    The photo is scaled by U(low, high) and mirrored by chance, and a `crop`×`crop` window is taken
+    at a random place. A photo smaller than the window lands at a random place in it; the rest is
+    filled with the `padding` colour, and with void in the mask.
+    """
+
+    crop: int
+    scale: tuple[float, float] = (0.5, 1.5)
+    padding: Colour = (124, 116, 104)
+
+    def __call__(
+        self, photo: torch.Tensor, mask: torch.Tensor, rng: Random
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Cut one view, (3, crop, crop) and (crop, crop), from tensors of `to_tensors`."""
+        height, width = mask.shape[-2:]
+        factor = rng.uniform(*self.scale)
+        height, width = max(1, round(height * factor)), max(1, round(width * factor))
+        mirror = rng.random() < 0.5
+        top, left = self._offset(height, rng), self._offset(width, rng)
+        window = [max(0, top), max(0, left), min(self.crop, height), min(self.crop, width)]
+        before = [max(0, -left), max(0, -top)]
+        after = [max(0, self.crop - width) - before[0], max(0, self.crop - height) - before[1]]
+
+        def cut(part: torch.Tensor, fill: list[int] | int) -> torch.Tensor:
+            part = F.resize(part, [height, width], antialias=True)
+            part = F.horizontal_flip(part) if mirror else part
+            part = F.pad(F.crop(part, *window), [*before, *after], fill=fill)
+            return part.as_subclass(torch.Tensor)
+
+        return cut(photo, list(self.padding)), cut(mask, VOID)
+
+    def _offset(self, length: int, rng: Random) -> int:
+        """Where the window begins along one side; negative where the photo is smaller than it."""
+        slack = length - self.crop
+        return rng.randint(min(0, slack), max(0, slack))

@@ -1,0 +1,71 @@
+"""Writing to disk so that a kill at any moment leaves either the old file or the new one."""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from recallseg.errors import RecallsegError
+
+
+@contextlib.contextmanager
+def readable_disk_errors(path: Path) -> Iterator[None]:
+    """Turn a full disk or a missing permission under `path` into a sentence."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno == errno.ENOSPC:
+            raise RecallsegError(
+                f"The disk that holds {path} is full; free some space and run the same command "
+                "again. Nothing written earlier was lost."
+            ) from error
+        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+            raise RecallsegError(f"No permission to write {path}.") from error
+        raise
+
+
+@contextlib.contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Give a temporary path beside `path`, and move it there if the block ends well.
+
+    Works for a file and for a folder that does not exist yet.
+    """
+    with readable_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
+        try:
+            yield scratch / path.name
+            (scratch / path.name).replace(path)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Replace `path` with `text` in one move."""
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def write_json(path: Path, value: Any) -> None:  # noqa: ANN401
+    """Replace `path` with `value` as JSON; NaN, which JSON lacks, must not be in it."""
+    write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
+
+
+def cache_root() -> Path:
+    """The folder for what can be computed again: `$RECALLSEG_CACHE`, or the user's cache."""
+    if named := os.environ.get("RECALLSEG_CACHE"):
+        return Path(named).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return Path(base).expanduser() / "recallseg"
+
+
+def content_key(*parts: Any) -> str:  # noqa: ANN401
+    """A short hash of everything that an artifact depends on; parts are JSON values."""
+    text = json.dumps(parts, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,1 @@
+"""One confusion matrix; everything is derived from it."""

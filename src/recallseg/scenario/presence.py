@@ -1,0 +1,91 @@
+"""Which classes every training mask holds: all that is needed to split a dataset into steps."""
+
+import csv
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from recallseg.data.dataset import VOID, Pair, SegmentationDataset, read_mask
+from recallseg.errors import RecallsegError
+from recallseg.files import cache_root, content_key, write_text
+from recallseg.progress import map_files
+
+Rows = npt.NDArray[np.bool_]
+"""One truth value a photo."""
+
+COLUMNS = ["split", "id", "classes"]
+
+
+@dataclass(frozen=True)
+class PresenceTable:
+    """`holds[i, c]`: the mask of `stems[i]` has a pixel of class c (0 is the background)."""
+
+    stems: tuple[str, ...]
+    holds: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, rows: Iterable[tuple[str, Iterable[int]]], classes: int) -> "PresenceTable":
+        """Build from (stem, labels) rows; `classes` counts the background."""
+        listed = [(stem, list(labels)) for stem, labels in rows]
+        holds = np.zeros((len(listed), classes), dtype=np.bool_)
+        for row, (stem, labels) in enumerate(listed):
+            if outside := [label for label in labels if not 0 <= label < classes]:
+                raise RecallsegError(
+                    f"The mask of '{stem}' holds the label {outside[0]}; labels are 0 to "
+                    f"{classes - 1}, and {VOID} for void."
+                )
+            holds[row, labels] = True
+        return cls(tuple(stem for stem, _ in listed), holds)
+
+    def rows_with(self, labels: Sequence[int]) -> Rows:
+        """Which photos hold at least one of the classes."""
+        return np.asarray(self.holds[:, list(labels)].any(axis=1))
+
+
+def read_presence(path: Path, split: str, classes: int) -> PresenceTable:
+    """Read a CSV of `split,id,classes` rows, keeping those of `split`."""
+    if not path.is_file():
+        raise RecallsegError(f"The presence table {path} does not exist.")
+    with path.open(newline="", encoding="utf-8") as file:
+        reader = csv.DictReader(file)
+        if reader.fieldnames != COLUMNS:
+            raise RecallsegError(
+                f"{path} is not a presence table: its first line must be '{','.join(COLUMNS)}'."
+            )
+        rows = [row for row in reader if row["split"] == split]
+    if not rows:
+        raise RecallsegError(f"{path} has no rows of the split '{split}'.")
+    try:
+        parsed = [(row["id"], [int(label) for label in row["classes"].split()]) for row in rows]
+    except ValueError as error:
+        raise RecallsegError(f"{path} is not a presence table: {error}.") from error
+    return PresenceTable.of(parsed, classes)
+
+
+def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
+    """Read every mask once, on all cores; the result is cached until a mask changes."""
+    stats = [(pair.stem, pair.mask.stat()) for pair in dataset.pairs]
+    key = content_key(
+        str(dataset.root.resolve()),
+        dataset.split,
+        len(dataset.classes),
+        [(stem, stat.st_size, stat.st_mtime_ns) for stem, stat in stats],
+    )
+    cached = cache_root() / "presence" / f"{dataset.name}-{dataset.split}-{key}.csv"
+    if not cached.is_file():
+        labels = map_files(_labels, dataset.pairs, "Reading the masks")
+        rows = [(pair.stem, found) for pair, found in zip(dataset.pairs, labels, strict=True)]
+        PresenceTable.of(rows, len(dataset.classes))
+        lines = [f"{dataset.split},{stem},{' '.join(map(str, found))}" for stem, found in rows]
+        write_text(cached, "\n".join([",".join(COLUMNS), *lines, ""]))
+    return read_presence(cached, dataset.split, len(dataset.classes))
+
+
+def _labels(pair: Pair) -> list[int]:
+    """The labels in a mask, void left out."""
+    counts = np.bincount(read_mask(pair.mask).ravel(), minlength=VOID + 1)
+    found: list[int] = np.flatnonzero(counts[:VOID]).tolist()
+    return found

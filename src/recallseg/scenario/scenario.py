@@ -1,0 +1,155 @@
+"""A scenario is a sequence of steps (paper, sec. 3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from recallseg.data.dataset import VOID
+from recallseg.errors import RecallsegError, unknown_name
+from recallseg.scenario.presence import PresenceTable, Rows
+from recallseg.scenario.specs import parse_spec
+
+SETUPS = ("disjoint", "overlapped", "sequential")
+RULES = ("standard", "as-written")
+
+LookUp = npt.NDArray[np.uint8]
+"""256 entries, from a label on disk to a channel of the model: `table[mask]` relabels a mask."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """Step k: the classes C_k it adds, those before it, and the photos it may see (T_k).
+
+    Classes are ids on disk, in the order in which the model learns them. A class's channel in the
+    model is its place in that order; channel 0 is the background.
+    """
+
+    index: int
+    new_classes: tuple[int, ...]
+    old_classes: tuple[int, ...]
+    images: tuple[str, ...] = field(repr=False)
+    old_labels_visible: bool = False
+    """True in the sequential setup, where old classes keep their labels."""
+
+    @property
+    def classes(self) -> tuple[int, ...]:
+        """All classes known after this step (C_0→k without background)."""
+        return (*self.old_classes, *self.new_classes)
+
+    @property
+    def channels(self) -> int:
+        """The number of output channels after this step, with background."""
+        return 1 + len(self.classes)
+
+    @cached_property
+    def label_table(self) -> LookUp:
+        """How training sees labels: classes that are not of this step are background."""
+        visible = self.classes if self.old_labels_visible else self.new_classes
+        return self._table(visible, hidden=0)
+
+    @cached_property
+    def evaluation_table(self) -> LookUp:
+        """How evaluation sees labels: classes that are not learned yet are void."""
+        return self._table(self.classes, hidden=VOID)
+
+    def _table(self, visible: Sequence[int], hidden: int) -> LookUp:
+        table = np.full(256, hidden, dtype=np.uint8)
+        table[0], table[VOID] = 0, VOID
+        for channel, label in enumerate(self.classes, start=1):
+            if label in visible:
+                table[label] = channel
+        return table
+
+
+class Scenario(Sequence[Step]):
+    """The steps of one spec, setup and class order over one dataset."""
+
+    def __init__(
+        self,
+        spec: str,
+        class_names: Sequence[str],
+        presence: PresenceTable,
+        *,
+        setup: str = "disjoint",
+        rule: str = "standard",
+        order: Sequence[int] | None = None,
+    ) -> None:
+        if setup not in SETUPS:
+            raise unknown_name("setup", setup, SETUPS)
+        if rule not in RULES:
+            raise unknown_name("rule", rule, RULES)
+        self.spec, self.setup, self.rule = spec, setup, rule
+        self.class_names = tuple(class_names)
+        self.order = _checked_order(order, len(self.class_names))
+        self.sizes = parse_spec(spec, len(self.order))
+        self._steps = self._build(presence)
+
+    def _build(self, presence: PresenceTable) -> tuple[Step, ...]:
+        steps: list[Step] = []
+        start, taken = 0, np.zeros(len(presence.stems), dtype=np.bool_)
+        for index, size in enumerate(self.sizes):
+            old, new = self.order[:start], self.order[start : start + size]
+            later = self.order[start + size :]
+            chosen = self._choose(presence, index, new, later, taken)
+            taken |= chosen
+            images = tuple(presence.stems[row] for row in np.flatnonzero(chosen))
+            if not images:
+                names = ", ".join(self.class_names[label] for label in new)
+                raise RecallsegError(f"Step {index} ({names}) has no training photos.")
+            steps.append(Step(index, new, old, images, self.setup == "sequential"))
+            start += size
+        return tuple(steps)
+
+    def _choose(
+        self,
+        presence: PresenceTable,
+        index: int,
+        new: Sequence[int],
+        later: Sequence[int],
+        taken: Rows,
+    ) -> Rows:
+        """The photos of a step. `standard` is what the field ships: disjoint photos hold nothing
+        of later steps. `as-written` follows the paper's sentences (sec. 3) to the letter."""
+        with_new = presence.rows_with(new)
+        without_later = ~presence.rows_with(later)
+        overlapped = self.setup == "overlapped"
+        if self.rule == "standard":
+            return with_new if overlapped else with_new & without_later
+        if overlapped:
+            return with_new & without_later if index == 0 else with_new
+        return with_new & ~taken
+
+    @property
+    def last_step_is_short(self) -> bool:
+        """Whether fewer classes are left for the last step than the spec adds at a time."""
+        return self.sizes[-1] < int(self.spec.split("-")[1])
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @overload
+    def __getitem__(self, index: int) -> Step: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[Step, ...]: ...
+    def __getitem__(self, index: int | slice) -> Step | tuple[Step, ...]:
+        return self._steps[index]
+
+    def names(self, labels: Sequence[int]) -> list[str]:
+        """The names of class ids."""
+        return [self.class_names[label] for label in labels]
+
+
+def _checked_order(order: Sequence[int] | None, classes: int) -> tuple[int, ...]:
+    """The class order, background left out; the order of ids where none is given."""
+    natural = tuple(range(1, classes))
+    if order is None:
+        return natural
+    if tuple(sorted(order)) != natural:
+        raise RecallsegError(
+            f"A class order must name each class from 1 to {classes - 1} exactly once."
+        )
+    return tuple(order)

@@ -1,0 +1,122 @@
+import json
+import os
+import subprocess
+import sys
+import time
+
+import pytest
+from drawn import whole_voc
+
+
+def recallseg(*arguments, **environment):
+    return subprocess.run(
+        [sys.executable, "-m", "recallseg", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"COLUMNS": "160"} | environment,
+    )
+
+
+def test_help_is_quick_and_needs_no_torch():
+    run = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "recallseg", "--help"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rsplit("|", 1)[-1].strip() for line in run.stderr.splitlines()}
+    heavy = {"torch", "torchvision", "timm", "numpy", "pydantic", "matplotlib", "PIL"}
+    assert "typer" in loaded
+    assert not loaded & heavy
+    seconds = []
+    for _ in range(3):
+        start = time.perf_counter()
+        assert "scenario" in recallseg("--help").stdout
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) < 1
+
+
+def test_scenario_as_json_is_alone_on_standard_output(voc_presence):
+    run = recallseg("scenario", "voc", "15-1", "--presence", voc_presence, "--json")
+    answer = json.loads(run.stdout)
+    assert list(answer) == ["dataset", "spec", "setup", "steps"]
+    assert answer["steps"][2] == {"step": 2, "classes": ["sheep"], "images": 299}
+    assert [step["images"] for step in answer["steps"]] == [8437, 378, 299, 420, 500, 548]
+
+
+def test_scenario_says_when_the_last_step_is_short(voc_presence):
+    run = recallseg("scenario", "voc", "17-9", "--presence", voc_presence, "--json")
+    assert [len(step["classes"]) for step in json.loads(run.stdout)["steps"]] == [17, 3]
+    assert "does not divide 20 classes; the last step has 3" in run.stderr
+
+
+def test_scenario_as_a_table_from_masks(tmp_path):
+    whole_voc(tmp_path / "voc")
+    run = recallseg("scenario", "voc", "19-1", "--root", tmp_path / "voc")
+    assert run.returncode == 0
+    assert "tvmonitor" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["scenario", "voc", "25-1", "--presence", "PRESENCE"], "does not fit 20 classes"),
+        (["scenario", "coco", "15-1"], "Unknown dataset 'coco'. Known: voc"),
+        (["scenario", "voc", "15-1", "--root", "/nowhere"], "is not at /nowhere"),
+        (["scenario", "voc", "15-1", "--setup", "x", "--presence", "PRESENCE"], "Unknown setup"),
+        (["scenario", "folder", "1-1", "--presence", "PRESENCE"], "class names"),
+        (["data", "check", "/nowhere"], "does not exist"),
+        (["config", "/nowhere.yaml"], "does not exist"),
+    ],
+)
+def test_errors_are_sentences_with_exit_code_2(arguments, sentence, voc_presence):
+    run = recallseg(*[str(voc_presence) if a == "PRESENCE" else a for a in arguments])
+    assert run.returncode == 2
+    assert run.stderr.startswith("error: ")
+    assert sentence in run.stderr
+    assert "Traceback" not in run.stderr
+    assert run.stdout == ""
+
+
+def test_debug_shows_the_traceback():
+    run = recallseg("--debug", "scenario", "coco", "15-1")
+    assert run.returncode != 0
+    assert "Traceback" in run.stderr
+
+
+def test_check_passes_on_voc_mini(voc_mini):
+    run = recallseg("data", "check", voc_mini / "VOC2012")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert "Nothing is wrong" in run.stdout
+
+
+def test_check_exits_with_2_and_names_the_defect(tmp_path):
+    root = whole_voc(tmp_path / "voc")
+    (root / "JPEGImages/t01.jpg").unlink()
+    run = recallseg("data", "check", root)
+    assert run.returncode == 2
+    assert "unpaired file" in run.stdout
+    assert "t01" in run.stdout
+
+
+def test_shrink_from_the_command_line(tmp_path):
+    root = whole_voc(tmp_path / "voc")
+    options = ["--longer-side", "16", "--train", "5", "--val", "2", "--seed", "1"]
+    run = recallseg("data", "shrink", root, tmp_path / "small", *options)
+    assert run.stdout.strip().endswith("5 in train_aug, 2 in val")
+    assert run.returncode == 0
+
+
+def test_doctor_tells_versions_devices_weights_and_data(tmp_path):
+    whole_voc(tmp_path / "voc" / "VOC2012")
+    run = recallseg("doctor", RECALLSEG_DATA=str(tmp_path))
+    assert run.returncode == 0, run.stderr
+    for word in ("torch", "cores", "efficientnet_lite0", "found at", "missing: unpack"):
+        assert word in run.stdout
+
+
+def test_version():
+    from recallseg import __version__
+
+    assert recallseg("--version").stdout.strip() == f"recallseg {__version__}"

@@ -1,0 +1,71 @@
+from random import Random
+
+import numpy as np
+import torch
+from drawn import draw_pair
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from recallseg.data.transforms import ViewRecipe, to_tensors
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    width=st.integers(1, 60),
+    height=st.integers(1, 60),
+    crop=st.integers(1, 50),
+    seed=st.integers(0, 10**6),
+)
+def test_a_view_has_its_size_and_no_label_that_was_not_there(width, height, crop, seed):
+    rng = np.random.default_rng(seed)
+    mask = rng.choice(np.array([0, 3, 20, 255], dtype=np.uint8), (height, width))
+    photo, labels = to_tensors(*_photo_of(mask))
+    view, cut = ViewRecipe(crop)(photo, labels, Random(seed))
+    assert view.shape == (3, crop, crop)
+    assert view.dtype == cut.dtype == torch.uint8
+    assert cut.shape == (crop, crop)
+    assert set(cut.unique().tolist()) <= {*np.unique(mask).tolist(), 255}
+
+
+def _photo_of(mask):
+    from PIL import Image
+
+    return Image.fromarray(np.stack([mask] * 3, axis=-1)), mask
+
+
+def test_photo_and_mask_move_together():
+    mask = np.full((40, 30), 7, dtype=np.uint8)
+    recipe = ViewRecipe(64, scale=(0.6, 1.4), padding=(1, 2, 3))
+    for seed in range(20):
+        view, cut = recipe(*to_tensors(*_photo_of(mask)), Random(seed))
+        outside = cut == 255
+        assert outside.any()
+        assert (torch.tensor([1, 2, 3], dtype=torch.uint8) == view[:, outside].T).all()
+        assert (view[:, ~outside] == 7).all()
+
+
+def test_without_scaling_a_view_is_the_photo_or_its_mirror():
+    photo, mask = draw_pair([1, 2], size=(20, 20))
+    pixels, labels = to_tensors(photo, mask)
+    kinds = set()
+    for seed in range(20):
+        view, cut = ViewRecipe(20, scale=(1.0, 1.0))(pixels, labels, Random(seed))
+        mirrored = not torch.equal(cut, labels.as_subclass(torch.Tensor))
+        expected = (pixels.flip(-1), labels.flip(-1)) if mirrored else (pixels, labels)
+        assert torch.equal(view, expected[0].as_subclass(torch.Tensor))
+        assert torch.equal(cut, expected[1].as_subclass(torch.Tensor))
+        kinds.add(mirrored)
+    assert kinds == {True, False}
+
+
+def test_a_view_is_a_function_of_its_seed():
+    pixels, labels = to_tensors(*draw_pair([1, 2], size=(50, 40)))
+    recipe = ViewRecipe(32)
+    torch.manual_seed(0)
+    first = recipe(pixels, labels, Random("a/1"))
+    torch.manual_seed(1)
+    again = recipe(pixels, labels, Random("a/1"))
+    other = recipe(pixels, labels, Random("a/2"))
+    assert torch.equal(first[0], again[0])
+    assert torch.equal(first[1], again[1])
+    assert not torch.equal(first[0], other[0])

@@ -1,0 +1,79 @@
+from pathlib import Path
+
+import pytest
+from pydantic import ValidationError
+
+from recallseg.config import RunConfig, dump_config, load_config
+from recallseg.errors import RecallsegError
+
+CONFIGS = Path(__file__).parents[1] / "configs"
+
+
+def write(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+@pytest.mark.parametrize("path", sorted(CONFIGS.rglob("*.yaml")), ids=lambda p: p.stem)
+def test_every_shipped_file_loads_and_survives_a_round_trip(path, tmp_path):
+    config = load_config(path)
+    again = load_config(write(tmp_path, "again.yaml", dump_config(config)))
+    assert again == config
+
+
+def test_some_files_are_shipped():
+    assert len(list(CONFIGS.rglob("*.yaml"))) >= 4
+
+
+def test_all_errors_come_at_once_with_their_paths(tmp_path):
+    path = write(
+        tmp_path, "bad.yaml", "optim: {lr: -1, colour: red}\nseed: x\nviews: {scale: [2, 1]}"
+    )
+    with pytest.raises(RecallsegError) as error:
+        load_config(path)
+    lines = str(error.value).splitlines()
+    assert len(lines) == 5
+    assert any(line.startswith("  optim.lr: ") and "-1" in line for line in lines)
+    assert "  optim.colour: no such setting" in lines
+    assert any(line.startswith("  seed: ") for line in lines)
+    assert any(line.startswith("  views: scale goes from low to high") for line in lines)
+
+
+def test_later_layers_win(tmp_path):
+    write(tmp_path, "base.yaml", "preset: paper\noptim: {batch: 7}\nseed: 3")
+    path = write(tmp_path, "sub/own.yaml", "extends: ../base.yaml\nseed: 5")
+    config = load_config(path, ["optim.lr=0.25", "views.scale=[0.7,1.2]"])
+    assert config.model.encoder == "resnet101"
+    assert (config.optim.batch, config.seed, config.optim.lr) == (7, 5, 0.25)
+    assert config.views.scale == (0.7, 1.2)
+
+
+def test_the_paper_preset_is_the_papers_setting(tmp_path):
+    config = load_config(write(tmp_path, "paper.yaml", "preset: paper"))
+    assert (config.model.output_stride, config.views.crop) == (8, 321)
+    assert config.optim == config.increment
+    assert (config.optim.lr, config.optim.end_lr, config.optim.power) == (5e-4, 5e-6, 0.9)
+    assert (config.optim.batch, config.optim.iterations_per_class) == (4, 1000)
+
+
+def test_a_configuration_cannot_be_changed():
+    with pytest.raises(ValidationError):
+        RunConfig().seed = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("text", "override", "sentence"),
+    [
+        ("preset: nature", [], "Unknown preset 'nature'. Known: paper."),
+        ("- a list", [], "must hold settings"),
+        ("seed: [1", [], "not readable YAML"),
+        ("extends: own.yaml", [], "extends itself"),
+        ("extends: gone.yaml", [], "gone.yaml does not exist"),
+        ("seed: 1", ["seed"], "'seed' is not an override"),
+    ],
+)
+def test_bad_files_and_overrides_are_sentences(tmp_path, text, override, sentence):
+    with pytest.raises(RecallsegError, match=sentence):
+        load_config(write(tmp_path, "own.yaml", text), override)
