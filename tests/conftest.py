@@ -5,6 +5,9 @@ from pathlib import Path
 
 import pytest
 
+# Tiny tensors on many threads only wait for each other.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 _SHARED = Path(__file__).parents[2] / "shared"
 if "RECALLSEG_DATA" not in os.environ and _SHARED.is_dir():
     os.environ["RECALLSEG_DATA"] = str(_SHARED)

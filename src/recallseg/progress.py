@@ -1,8 +1,9 @@
 """Work through many files with all cores and a progress bar on standard error."""
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from rich.console import Console
@@ -27,3 +28,20 @@ def map_files(
         if console.is_terminal:
             results = track(results, description, total=len(items), console=console, transient=True)
         return list(results)
+
+
+def prefetch(
+    function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 4
+) -> Iterator[Result]:
+    """`map(function, items)` in order, with up to `ahead` results made ready by other threads."""
+    waiting: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(max_workers=min(ahead, os.cpu_count() or 1)) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > ahead:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)

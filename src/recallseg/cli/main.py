@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from recallseg import __version__
-from recallseg.cli import data, inspect
+from recallseg.cli import cache, data, inspect, run
 from recallseg.errors import RecallsegError
 
 app = typer.Typer(
@@ -16,7 +16,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("run")(run.run)
+app.command("evaluate")(run.evaluate)
 app.add_typer(data.app, name="data")
+app.add_typer(cache.app, name="cache")
 app.command("scenario")(inspect.scenario)
 app.command("config")(inspect.config)
 app.command("doctor")(inspect.doctor)

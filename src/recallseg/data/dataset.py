@@ -9,6 +9,7 @@ import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from recallseg.errors import RecallsegError
+from recallseg.files import content_key
 
 VOID = 255
 """The label of pixels that count neither in training nor in evaluation."""
@@ -76,6 +77,15 @@ class SegmentationDataset:
                 f"{photo.width}×{photo.height} px; they must have the same size."
             )
         return photo, mask
+
+    def signature(self) -> str:
+        """A hash that changes whenever a photo, a mask or the choice of them does."""
+        files = [
+            (path.name, path.stat().st_size, path.stat().st_mtime_ns)
+            for pair in self.pairs
+            for path in (pair.photo, pair.mask)
+        ]
+        return content_key(self.name, self.split, self.classes, files)
 
     def subset(self, stems: Sequence[str]) -> "SegmentationDataset":
         """The same dataset with only the named pairs, in the given order."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from recallseg.data.dataset import VOID, Pair, SegmentationDataset, read_mask
 from recallseg.errors import RecallsegError
-from recallseg.files import cache_root, content_key, write_text
+from recallseg.files import cache_root, write_text
 from recallseg.progress import map_files
 
 Rows = npt.NDArray[np.bool_]
@@ -67,14 +67,8 @@ def read_presence(path: Path, split: str, classes: int) -> PresenceTable:
 
 def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
     """Read every mask once, on all cores; the result is cached until a mask changes."""
-    stats = [(pair.stem, pair.mask.stat()) for pair in dataset.pairs]
-    key = content_key(
-        str(dataset.root.resolve()),
-        dataset.split,
-        len(dataset.classes),
-        [(stem, stat.st_size, stat.st_mtime_ns) for stem, stat in stats],
-    )
-    cached = cache_root() / "presence" / f"{dataset.name}-{dataset.split}-{key}.csv"
+    name = f"{dataset.name}-{dataset.split}-{dataset.signature()}.csv"
+    cached = cache_root() / "presence" / name
     if not cached.is_file():
         labels = map_files(_labels, dataset.pairs, "Reading the masks")
         rows = [(pair.stem, found) for pair, found in zip(dataset.pairs, labels, strict=True)]

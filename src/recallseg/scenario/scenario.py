@@ -1,6 +1,7 @@
 """A scenario is a sequence of steps (paper, sec. 3)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import overload
@@ -57,12 +58,17 @@ class Step:
         return self._table(self.classes, hidden=VOID)
 
     def _table(self, visible: Sequence[int], hidden: int) -> LookUp:
-        table = np.full(256, hidden, dtype=np.uint8)
-        table[0], table[VOID] = 0, VOID
-        for channel, label in enumerate(self.classes, start=1):
-            if label in visible:
-                table[label] = channel
-        return table
+        channels = enumerate(self.classes, start=1)
+        return look_up({label: channel for channel, label in channels if label in visible}, hidden)
+
+
+def look_up(channel_of: Mapping[int, int], hidden: int) -> LookUp:
+    """A table that gives labels their channels, and `hidden` to labels without one."""
+    table = np.full(256, hidden, dtype=np.uint8)
+    table[0], table[VOID] = 0, VOID
+    for label, channel in channel_of.items():
+        table[label] = channel
+    return table
 
 
 class Scenario(Sequence[Step]):
@@ -86,6 +92,7 @@ class Scenario(Sequence[Step]):
         self.class_names = tuple(class_names)
         self.order = _checked_order(order, len(self.class_names))
         self.sizes = parse_spec(spec, len(self.order))
+        self._all_images = presence.stems
         self._steps = self._build(presence)
 
     def _build(self, presence: PresenceTable) -> tuple[Step, ...]:
@@ -122,6 +129,12 @@ class Scenario(Sequence[Step]):
         if overlapped:
             return with_new & without_later if index == 0 else with_new
         return with_new & ~taken
+
+    def merged(self) -> "Scenario":
+        """All steps as one: every class labelled, in every training photo."""
+        joint = copy(self)
+        joint._steps = (Step(0, self.order, (), self._all_images),)
+        return joint
 
     @property
     def last_step_is_short(self) -> bool:

@@ -1,0 +1,141 @@
+"""`recallseg run` and `recallseg evaluate`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Overrides = Annotated[
+    list[str], typer.Argument(help="YAML files, then key=value overrides for all of them.")
+]
+
+
+def run(
+    configs: Overrides,
+    out: Annotated[
+        Path, typer.Option(help="Where run folders go; each run has one of its own in it.")
+    ] = Path("runs"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")] = False,
+    presence: Annotated[
+        Path | None, typer.Option(help="With --dry-run: a presence table instead of masks.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Run one or more configurations; the same command again goes on where it was stopped."""
+    from recallseg.config import load_config
+    from recallseg.errors import RecallsegError
+
+    files = [Path(word) for word in configs if "=" not in word]
+    overrides = [word for word in configs if "=" in word]
+    if not files:
+        raise RecallsegError("Name at least one YAML file to run.")
+    loaded = [(path, load_config(path, overrides)) for path in files]
+    for path, config in loaded:
+        if dry_run:
+            from recallseg.engine.plan import plan
+
+            _show_plan(config, plan(config, presence), as_json)
+            continue
+        from recallseg.engine.runner import run as run_config
+
+        folder = out / folder_name(path, config)
+        result = run_config(config, folder)
+        _show_result(folder, result, as_json)
+
+
+def folder_name(path: Path, config: Any) -> str:  # noqa: ANN401
+    """A folder of its own for every file, seed and set of overrides; the same for the same ones."""
+    from recallseg.files import content_key
+
+    settings = config.model_dump(mode="json", exclude={"checkpoint_seconds", "tensorboard"})
+    return f"{path.parent.name}-{path.stem}-s{config.seed}-{content_key(settings)[:6]}"
+
+
+def evaluate(
+    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    root: Annotated[Path | None, typer.Option(help="Photos and masks to be measured on.")] = None,
+    split: Annotated[str | None, typer.Option(help="The split; by default the run's own.")] = None,
+    step: Annotated[int | None, typer.Option(help="The step; by default the last.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Measure a finished model, also on photos it never saw."""
+    from recallseg.engine.rescore import rescore
+
+    _show_scores(rescore(run_folder, root=root, split=split, step=step), as_json)
+
+
+def _show_plan(config: Any, found: dict[str, Any], as_json: bool) -> None:  # noqa: ANN401
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    from recallseg.engine.plan import bank_bytes
+
+    title = (
+        f"{config.method.name} {config.data.name} {config.scenario.spec} {config.scenario.setup}"
+    )
+    table = Table("step", "photos", "iterations", "helper decoder", title=title)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for index, step in enumerate(found["steps"]):
+        helper = f"{found['helper_parameters'][index]:,}"
+        table.add_row(str(index), f"{step['images']:,}", f"{step['iterations']:,}", helper)
+    console = Console()
+    console.print(table)
+    console.print(
+        f"parameters: encoder {found['encoder_parameters']:,}, decoder at the end "
+        f"{found['decoder_parameters']:,}",
+        highlight=False,
+    )
+    later = sum(step["images"] for step in found["steps"][1:])
+    console.print(
+        f"feature bank of the later steps: {bank_bytes(config, later) / 2**30:.2f} GiB "
+        f"(budget {config.bank.budget_gb:g})",
+        highlight=False,
+    )
+
+
+def _show_result(folder: Path, result: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    title = f"{result['method']} {result['dataset']} {result['scenario']} {result['setup']}: mIoU"
+    table = Table("step", "new classes", *result["steps"][0]["miou"], title=title)
+    for column in table.columns[2:]:
+        column.justify = "right"
+    for step in result["steps"]:
+        scores = [_score(value) for value in step["miou"].values()]
+        table.add_row(str(step["step"]), ", ".join(step["classes"]), *scores)
+    console = Console()
+    console.print(table, markup=False)
+    seconds, memory = result["seconds"], result["peak_memory_mb"]
+    console.print(f"{seconds:,.0f} s, at most {memory:,.0f} MB of memory", highlight=False)
+    console.print(f"{folder}/result.json", highlight=False, markup=False)
+
+
+def _show_scores(scores: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        typer.echo(json.dumps(scores, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("class", "IoU", "pixel accuracy", title=f"after step {scores['step']}")
+    for name, value in scores["iou"].items():
+        table.add_row(name, _score(value), _score(scores["pixel_accuracy"][name]))
+    table.add_section()
+    for name, value in scores["miou"].items():
+        table.add_row(f"mean: {name}", _score(value), "")
+    for column in table.columns[1:]:
+        column.justify = "right"
+    Console().print(table, markup=False)
+
+
+def _score(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f}"

@@ -1,0 +1,17 @@
+"""Decode every file of a split once, so that a broken one is found before training starts."""
+
+from recallseg.data.dataset import SegmentationDataset
+from recallseg.files import cache_root, write_text
+from recallseg.progress import map_files
+
+
+def verify(dataset: SegmentationDataset) -> None:
+    """Read all photos and masks; the first broken one is an error. Sound splits are remembered."""
+    remembered = cache_root() / "verified" / dataset.signature()
+    if not remembered.is_file():
+        map_files(lambda row: _read(dataset, row), range(len(dataset)), f"Reading {dataset.split}")
+        write_text(remembered, f"{dataset.root} {dataset.split}\n")
+
+
+def _read(dataset: SegmentationDataset, row: int) -> None:
+    dataset.read(row)

@@ -1,0 +1,44 @@
+"""What runs share: step 0 is trained once for everything that it depends on."""
+
+import torch
+
+from recallseg import __version__
+from recallseg.config import RunConfig
+from recallseg.data.dataset import SegmentationDataset
+from recallseg.files import cache_root, content_key
+from recallseg.scenario import Step
+
+STEP_0 = "step-0"
+BANK = "bank"
+
+
+def step_0_key(config: RunConfig, step: Step, dataset: SegmentationDataset) -> str:
+    """A key of all that the weights after step 0 depend on, and of nothing else.
+
+    Scenarios that begin alike (15-5 and 15-1) and methods that differ only later share it.
+    """
+    return content_key(
+        __version__,
+        torch.__version__,
+        dataset.signature(),
+        step.images,
+        step.label_table.tolist(),
+        config.scenario.setup == "overlapped",
+        config.model.model_dump(),
+        config.views.model_dump(),
+        config.optim.model_dump(),
+        config.head.model_dump() if config.head else None,
+        config.bank.model_dump(include={"views"}) if config.head else None,
+        config.seed,
+        config.devices,
+        config.precision,
+    )
+
+
+def cache_folders() -> dict[str, int]:
+    """The kinds of things in the cache, with the bytes that each takes."""
+    from recallseg.model.bank import bytes_on_disk
+
+    root = cache_root()
+    kinds = sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+    return {kind: bytes_on_disk(root / kind) for kind in kinds}

@@ -1,0 +1,43 @@
+"""Measuring a model on a split, at the photos' native size."""
+
+import torch
+
+from recallseg.data.dataset import SegmentationDataset
+from recallseg.data.transforms import to_tensors
+from recallseg.engine.session import Session
+from recallseg.metrics.confusion import ConfusionMatrix
+from recallseg.metrics.scores import Confusion
+from recallseg.model import Segmenter
+from recallseg.model.native_bank import NativeBank
+from recallseg.progress import prefetch
+from recallseg.scenario.scenario import LookUp
+
+
+@torch.no_grad()
+def evaluate(
+    session: Session,
+    model: Segmenter,
+    dataset: SegmentationDataset,
+    table: LookUp,
+    bank: NativeBank | None = None,
+    name: str = "evaluation",
+) -> Confusion:
+    """The confusion matrix of `model` over `dataset`, with masks seen through `table`.
+
+    Processes share the photos without padding, so none is counted twice. With a bank, only the
+    decoder has to run for photos that were encoded before.
+    """
+    fabric = session.fabric
+    metric: ConfusionMatrix = fabric.to_device(ConfusionMatrix(model.decoder.classes))
+    model = fabric.to_device(model).eval()
+    rows = range(fabric.global_rank, len(dataset), fabric.world_size)
+    samples = prefetch(lambda row: to_tensors(*dataset.read(row)), rows)
+    with session.reporter.phase(name, len(rows)) as phase:
+        for row, (photo, mask) in zip(rows, samples, strict=True):
+            inputs = fabric.to_device(photo.as_subclass(torch.Tensor)[None])
+            features = bank.features(row, inputs) if bank else inputs
+            logits = model(features, (mask.shape[-2], mask.shape[-1]))
+            truth = torch.from_numpy(table[mask.numpy()])[None]
+            metric.update(logits.argmax(dim=1), fabric.to_device(truth))
+            phase.advance()
+    return metric.counts()

@@ -1,0 +1,112 @@
+"""The run folder, which is the learner: everything a later step or a later day needs.
+
+    config.yaml  classes.json  encoder.safetensors  metrics.jsonl  result.json
+    step-k/{decoder.safetensors, metrics.json}      state/ (only while unfinished)
+
+It holds no photo of any step, and no features of one.
+"""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
+from torch import Tensor, nn
+
+from recallseg.config import RunConfig, dump_config, load_config
+from recallseg.errors import RecallsegError
+from recallseg.files import atomic_path, write_json, write_text
+
+FREE_SETTINGS = {"checkpoint_seconds", "tensorboard"}
+"""Settings that may change between the parts of an interrupted run without touching its result."""
+
+
+class RunFolder:
+    """Reading and writing one run, every file in one move."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def claim(self, config: RunConfig) -> None:
+        """Make the folder this run's own, or find that it is already."""
+        settings = self.path / "config.yaml"
+        if settings.is_file():
+            other = load_config(settings)
+            if differing := _differences(config, other):
+                raise RecallsegError(
+                    f"{self.path} holds another run; it differs in {', '.join(differing)}. "
+                    "Choose another folder with --out, or remove this one."
+                )
+        elif self.path.is_dir() and any(self.path.iterdir()):
+            raise RecallsegError(f"{self.path} is not empty and holds no run; name a new folder.")
+        write_text(settings, dump_config(config))
+
+    @classmethod
+    def existing(cls, path: Path) -> "RunFolder":
+        """A folder that holds a run; any other is an error."""
+        if not (path / "config.yaml").is_file():
+            raise RecallsegError(f"{path} is not a run folder: it has no config.yaml.")
+        return cls(path)
+
+    @property
+    def config(self) -> RunConfig:
+        """The configuration the run was made with."""
+        return load_config(self.path / "config.yaml")
+
+    def step(self, index: int) -> Path:
+        """The folder of a step."""
+        return self.path / f"step-{index}"
+
+    def finished_steps(self) -> list[int]:
+        """The steps whose decoder is complete, in order."""
+        found = [path.parent.name for path in self.path.glob("step-*/decoder.safetensors")]
+        return sorted(int(name.removeprefix("step-")) for name in found)
+
+    def write(self, name: str, value: Any) -> None:  # noqa: ANN401
+        """Write a JSON file."""
+        write_json(self.path / name, value)
+
+    def read(self, name: str) -> Any:  # noqa: ANN401
+        """Read a JSON file, or None where there is none."""
+        path = self.path / name
+        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+
+    def finish(self) -> None:
+        """Drop what only an unfinished run needs."""
+        shutil.rmtree(self.path / "state", ignore_errors=True)
+
+
+def save_weights(path: Path, module: nn.Module) -> None:
+    """Write a module's weights and buffers as safetensors, in one move."""
+    tensors = {name: tensor.contiguous() for name, tensor in module.state_dict().items()}
+    with atomic_path(path) as temporary:
+        save_file(tensors, temporary)
+
+
+def load_weights(path: Path, module: nn.Module) -> None:
+    """Read weights into a module of the same shape."""
+    try:
+        tensors: dict[str, Tensor] = load_file(path)
+        module.load_state_dict(tensors)
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The weights {path} are missing.") from error
+    except (SafetensorError, RuntimeError, OSError) as error:
+        raise RecallsegError(f"The weights {path} do not fit this model: {error}") from error
+
+
+def _differences(one: RunConfig, other: RunConfig) -> list[str]:
+    a, b = _flat(one.model_dump(mode="json")), _flat(other.model_dump(mode="json"))
+    keys = sorted(a.keys() | b.keys())
+    return [key for key in keys if a.get(key) != b.get(key) and key not in FREE_SETTINGS]
+
+
+def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat

@@ -1,0 +1,154 @@
+"""The only training loop."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from recallseg.config import OptimConfig
+from recallseg.engine.optim import (
+    MovingAverage,
+    build_optimizer,
+    learning_rate,
+    set_learning_rate,
+)
+from recallseg.engine.samples import Samples, Schedule
+from recallseg.engine.session import Session
+from recallseg.files import content_key
+from recallseg.methods import Batch
+from recallseg.model import Segmenter
+from recallseg.progress import prefetch
+
+Loss = Callable[[Segmenter, Batch], Tensor]
+
+JOURNAL_LINES = 50
+"""Lines that one training adds to the journal, at most."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training: what it is called, how long it lasts, and how its weights move."""
+
+    name: str
+    optim: OptimConfig
+    iterations: int
+
+    def key(self, session: Session) -> str:
+        """Tells the saved state of this training from any other's."""
+        return content_key(self.name, self.iterations, self.optim.model_dump(), session.config.seed)
+
+
+def train(
+    session: Session, training: Training, model: Segmenter, samples: Samples, loss: Loss
+) -> None:
+    """Minimise `loss` over the trainable weights of `model`, going on from a saved state if any."""
+    optim, fabric = training.optim, session.fabric
+    wrapped, optimizer = fabric.setup(model, build_optimizer(model, optim))
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    average = MovingAverage(trainable, optim.ema) if optim.ema else None
+    start = _resume(session, training, trainable, optimizer, average)
+    model.train()
+    every = max(1, training.iterations // JOURNAL_LINES)
+    saved = time.monotonic()
+    batches = _batches(session, training, samples, start)
+    with session.reporter.phase(training.name, training.iterations, start) as phase:
+        for iteration in range(start, training.iterations):
+            rate = learning_rate(optim, iteration, training.iterations)
+            set_learning_rate(optimizer, rate)
+            value = _step(fabric, wrapped, optimizer, batches, loss, optim.accumulate)
+            if average:
+                average.update(iteration)
+            if iteration % every == 0 or iteration == training.iterations - 1:
+                session.reporter.note(phase=training.name, iteration=iteration, loss=value, lr=rate)
+            text = f"  loss {value:.3f}  lr {rate:.2g}"
+            phase.advance(1, text, per_second=(optim.batch * optim.accumulate, "photos"))
+            if time.monotonic() - saved > session.config.checkpoint_seconds:
+                _save(session, training, iteration + 1, trainable, optimizer, average)
+                saved = time.monotonic()
+    if average:
+        average.apply()
+    model.eval()
+
+
+def is_under_way(session: Session, training: Training) -> bool:
+    """Whether a state of this very training was saved."""
+    saved = session.load("training.pt")
+    return saved is not None and saved["key"] == training.key(session)
+
+
+def _step(
+    fabric: Any,  # noqa: ANN401
+    model: Any,  # noqa: ANN401
+    optimizer: torch.optim.Optimizer,
+    batches: Iterator[Batch],
+    loss: Loss,
+    accumulate: int,
+) -> float:
+    """One step of the optimiser over `accumulate` batches; the mean of their losses."""
+    total = 0.0
+    for part in range(accumulate):
+        with fabric.no_backward_sync(model, enabled=part < accumulate - 1):
+            value = loss(model, fabric.to_device(next(batches))) / accumulate
+            fabric.backward(value)
+        total += float(value.detach())
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return total
+
+
+def _batches(session: Session, training: Training, samples: Samples, start: int) -> Iterator[Batch]:
+    """This process's share of the batches from iteration `start` on, made ready in advance."""
+    optim, fabric = training.optim, session.fabric
+    seed = f"{session.config.seed}/{training.name}"
+    schedule = Schedule(len(samples), optim.batch, seed)
+
+    def share(number: int) -> Batch:
+        return samples.batch(schedule.picks(number)[fabric.global_rank :: fabric.world_size])
+
+    return prefetch(share, range(start * optim.accumulate, training.iterations * optim.accumulate))
+
+
+def _save(
+    session: Session,
+    training: Training,
+    iteration: int,
+    trainable: list[torch.nn.Parameter],
+    optimizer: torch.optim.Optimizer,
+    average: MovingAverage | None,
+) -> None:
+    values = {
+        "key": training.key(session),
+        "iteration": iteration,
+        "weights": [p.detach().clone() for p in trainable],
+        "optimizer": optimizer.state_dict(),
+        "average": average.values if average else None,
+    }
+    session.save("training.pt", values)
+
+
+def _resume(
+    session: Session,
+    training: Training,
+    trainable: list[torch.nn.Parameter],
+    optimizer: torch.optim.Optimizer,
+    average: MovingAverage | None,
+) -> int:
+    """Take up a saved state of this very training; the iteration to go on with."""
+    saved = session.load("training.pt")
+    iteration = 0
+    if saved and saved["key"] == training.key(session):
+        with torch.no_grad():
+            for parameter, value in zip(trainable, saved["weights"], strict=True):
+                parameter.copy_(value)
+        optimizer.load_state_dict(saved["optimizer"])
+        if average:
+            average.values = [
+                value.to(p.device) for value, p in zip(saved["average"], trainable, strict=True)
+            ]
+        iteration = int(saved["iteration"])
+        session.reporter.say(f"{training.name}: going on at iteration {iteration}")
+    session.reporter.forget_after(training.name, iteration)
+    return iteration

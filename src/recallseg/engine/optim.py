@@ -1,0 +1,73 @@
+"""Optimisers and their learning rates."""
+
+from collections.abc import Iterable
+
+import torch
+from torch import nn
+
+from recallseg.config import OptimConfig
+from recallseg.model import Segmenter
+
+
+def iterations_for(config: OptimConfig, classes: int, setup: str) -> int:
+    """How long to train for `classes` new ones (paper, sec. 6: a number of steps per class)."""
+    factor = config.overlapped_factor if setup == "overlapped" else 1.0
+    return round(config.iterations_per_class * classes * factor)
+
+
+def learning_rate(config: OptimConfig, iteration: int, iterations: int) -> float:
+    """Polynomial decay from `lr`, which reaches `end_lr` at the last iteration."""
+    progress = iteration / max(1, iterations - 1)
+    rate = config.end_lr + (config.lr - config.end_lr) * float((1 - progress) ** config.power)
+    warmup = config.warmup * iterations
+    return rate * min(1.0, (iteration + 1) / warmup) if warmup >= 1 else rate
+
+
+def build_optimizer(model: Segmenter, config: OptimConfig) -> torch.optim.Optimizer:
+    """SGD or AdamW over what is trainable; weight decay acts on weights with two or more axes.
+
+    Every group carries `scale`, its learning rate as a multiple of the schedule's.
+    """
+    groups = [
+        {"params": parameters, "weight_decay": decay, "scale": scale}
+        for part, scale in ((model.encoder, config.encoder_lr_factor), (model.decoder, 1.0))
+        for parameters, decay in (
+            (_trainable(part, weights=True), config.weight_decay),
+            (_trainable(part, weights=False), 0.0),
+        )
+        if parameters
+    ]
+    if config.name == "adamw":
+        return torch.optim.AdamW(groups, lr=config.lr)
+    return torch.optim.SGD(groups, lr=config.lr, momentum=config.momentum)
+
+
+def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
+    """Give every group its share of the schedule's rate."""
+    for group in optimizer.param_groups:
+        group["lr"] = rate * group["scale"]
+
+
+def _trainable(part: nn.Module, weights: bool) -> list[nn.Parameter]:
+    return [p for p in part.parameters() if p.requires_grad and (p.ndim > 1) == weights]
+
+
+class MovingAverage:
+    """An exponential moving average of trainable weights; early on it forgets faster."""
+
+    def __init__(self, parameters: Iterable[nn.Parameter], decay: float) -> None:
+        self.decay = decay
+        self.parameters = list(parameters)
+        self.values = [parameter.detach().clone() for parameter in self.parameters]
+
+    @torch.no_grad()
+    def update(self, iteration: int) -> None:
+        """Move the averages towards the present weights."""
+        decay = min(self.decay, (1 + iteration) / (10 + iteration))
+        torch._foreach_lerp_(self.values, [p.detach() for p in self.parameters], 1 - decay)
+
+    @torch.no_grad()
+    def apply(self) -> None:
+        """Put the averages in the place of the weights."""
+        for parameter, value in zip(self.parameters, self.values, strict=True):
+            parameter.copy_(value)

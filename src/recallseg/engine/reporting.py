@@ -1,0 +1,107 @@
+"""What a person sees while a run goes on, and the journal that stays."""
+
+import contextlib
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from recallseg.progress import messages
+
+SECONDS_BETWEEN_LINES = 15.0
+
+
+class Reporter:
+    """Bars on a terminal, plain lines elsewhere; `metrics.jsonl` in the run folder."""
+
+    def __init__(self, journal: Path | None = None, board: Any = None) -> None:  # noqa: ANN401
+        self.journal, self.board = journal, board
+        self.console = messages()
+        self.miou = ""
+
+    def say(self, sentence: str) -> None:
+        """Tell something that happened."""
+        self.console.print(sentence, highlight=False, markup=False)
+
+    def forget_after(self, phase: str, iteration: int) -> None:
+        """Drop journal lines of `phase` from `iteration` on, which a resumed run writes again."""
+        if self.journal and self.journal.is_file():
+            lines = self.journal.read_text(encoding="utf-8").splitlines()
+            kept = [line for line in lines if not _is_after(line, phase, iteration)]
+            self.journal.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+
+    def note(self, **values: Any) -> None:  # noqa: ANN401
+        """Add a line to the journal."""
+        if self.journal:
+            with self.journal.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(values) + "\n")
+        if self.board and "iteration" in values:
+            for name in ("loss", "lr"):
+                self.board.add_scalar(
+                    f"{values['phase']}/{name}", values[name], values["iteration"]
+                )
+
+    @contextlib.contextmanager
+    def phase(self, name: str, total: int, done: int = 0) -> Iterator["Phase"]:
+        """Show the progress of something that has `total` parts."""
+        columns = (
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[text]}"),
+            TimeRemainingColumn(),
+        )
+        with Progress(*columns, console=self.console, transient=True) as bar:
+            phase = Phase(self, bar, name, total, done)
+            yield phase
+        phase.finish()
+
+
+class Phase:
+    """The progress of one training, encoding or evaluation."""
+
+    def __init__(self, reporter: Reporter, bar: Progress, name: str, total: int, done: int) -> None:
+        self.reporter, self.bar, self.name, self.total, self.done = reporter, bar, name, total, done
+        self.task = bar.add_task(name, total=total, completed=done, text="")
+        self.started = self.spoken = time.monotonic()
+        self.first, self.text = done, ""
+
+    def advance(
+        self, amount: int = 1, text: str = "", per_second: tuple[float, str] | None = None
+    ) -> None:
+        """Move on; `per_second` is how many of what one part stands for."""
+        self.done += amount
+        now = time.monotonic()
+        if per_second and now > self.started:
+            each, unit = per_second
+            text += f"  {(self.done - self.first) * each / (now - self.started):.0f} {unit}/s"
+        self.text = text
+        miou = self.reporter.miou and f"  last mIoU {self.reporter.miou}"
+        self.bar.update(self.task, completed=self.done, text=text + miou)
+        if not self.reporter.console.is_terminal and now - self.spoken > SECONDS_BETWEEN_LINES:
+            self.spoken = now
+            left = (now - self.started) / (self.done - self.first) * (self.total - self.done)
+            self.reporter.say(f"{self.name}: {self.done}/{self.total}{text}  {left:.0f} s left")
+
+    def finish(self) -> None:
+        """Say how long it took, if it took long enough to matter."""
+        seconds = time.monotonic() - self.started
+        if seconds > 2:
+            self.reporter.say(f"{self.name}: done in {seconds:.0f} s{self.text}")
+
+
+def _is_after(line: str, phase: str, iteration: int) -> bool:
+    try:
+        entry = json.loads(line)
+    except json.JSONDecodeError:
+        return True
+    return bool(entry.get("phase") == phase and entry.get("iteration", -1) >= iteration)

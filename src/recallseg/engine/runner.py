@@ -1,0 +1,107 @@
+"""Read this first: the paper's Algorithm 1, for every method.
+
+    train M_0 = E_0 ∘ D_0 on T_0
+    for k ← 1 to K:
+        train D_k on what the method makes of T_k
+
+Every line below that takes long leaves its result in the run folder, so the same command goes on
+wherever it was stopped.
+"""
+
+import resource
+import sys
+from pathlib import Path
+from typing import Any
+
+from recallseg.config import RunConfig
+from recallseg.engine.evaluation import evaluate
+from recallseg.engine.folder import RunFolder
+from recallseg.engine.learner import Learner
+from recallseg.engine.scoring import score
+from recallseg.engine.session import Session
+from recallseg.engine.world import World
+from recallseg.methods import build_method
+from recallseg.scenario import Scenario, Step
+
+
+def run(config: RunConfig, path: Path) -> dict[str, Any]:
+    """Run a configuration in a folder of its own and give its result, which is in `result.json`."""
+    method = build_method(config.method)
+    world = World.open(config)
+    folder = RunFolder(path)
+    folder.claim(config)
+    session = Session.open(config, path)
+    scenario = method.steps(world.scenario)
+    folder.write("classes.json", _classes(config, scenario))
+    learner = Learner(session, world, folder, method)
+
+    learner.train_initial(scenario[0])
+    results = [_measure(learner, scenario, scenario[0])]
+    for step in scenario[1:]:
+        learner.train_incremental(step)
+        results.append(_measure(learner, scenario, step))
+
+    return _conclude(session, folder, config, results)
+
+
+def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any]:
+    """Evaluate M_k on the validation split, unless that was done before."""
+    session, folder, name = learner.session, learner.folder, f"step-{step.index}/metrics.json"
+    metrics: dict[str, Any] | None = folder.read(name)
+    if metrics is None:
+        counts = evaluate(
+            session,
+            learner.model,
+            learner.world.val,
+            step.evaluation_table,
+            learner.native_bank(),
+            f"evaluate step {step.index}",
+        )
+        names = scenario.names((0, *step.classes))
+        new = scenario.names(step.new_classes)
+        metrics = score(step.index, new, names, scenario.sizes[0], counts)
+        if session.fabric.is_global_zero:
+            folder.write(name, metrics)
+    session.reporter.miou = str(metrics["miou"]["all"])
+    session.reporter.say(f"step {step.index}: {_line(metrics['miou'])}")
+    return metrics
+
+
+def _conclude(
+    session: Session, folder: RunFolder, config: RunConfig, steps: list[dict[str, Any]]
+) -> dict[str, Any]:
+    earlier: dict[str, Any] = folder.read("result.json") or {}
+    result = {
+        "method": config.method.name,
+        "dataset": config.data.name,
+        "scenario": config.scenario.spec,
+        "setup": config.scenario.setup,
+        "seed": config.seed,
+        "steps": steps,
+        "seconds": earlier.get("seconds", round(session.clock(), 1)),
+        "peak_memory_mb": earlier.get("peak_memory_mb", round(peak_memory_mb(), 1)),
+    }
+    if session.fabric.is_global_zero:
+        folder.write("result.json", result)
+        folder.finish()
+    return result
+
+
+def peak_memory_mb() -> float:
+    """The most memory this process has held at once."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def _classes(config: RunConfig, scenario: Scenario) -> dict[str, Any]:
+    """What the model's channels mean, for whoever opens the folder later."""
+    return {
+        "dataset": config.data.name,
+        "channels": scenario.names((0, *scenario.order)),
+        "steps": [scenario.names(step.new_classes) for step in scenario],
+        "initial": scenario.sizes[0],
+    }
+
+
+def _line(miou: dict[str, float | None]) -> str:
+    return "  ".join(f"{name} {'–' if v is None else f'{v:.1f}'}" for name, v in miou.items())

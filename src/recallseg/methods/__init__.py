@@ -1,0 +1,21 @@
+"""The continual learners, by the name that a configuration gives them."""
+
+from recallseg.config import MethodConfig
+from recallseg.errors import unknown_name
+from recallseg.methods.base import Batch, Method, plain_loss
+from recallseg.methods.ft import FineTuning
+from recallseg.methods.joint import Joint
+
+METHODS: dict[str, type[Method]] = {
+    "ft": FineTuning,
+    "joint": Joint,
+}
+
+__all__ = ["METHODS", "Batch", "Method", "build_method", "plain_loss"]
+
+
+def build_method(config: MethodConfig) -> Method:
+    """The method that a configuration names; an unknown one lists those there are."""
+    if config.name not in METHODS:
+        raise unknown_name("method", config.name, METHODS)
+    return METHODS[config.name](config)

@@ -1,0 +1,162 @@
+"""Encode once, decode many: features of a frozen encoder, kept on disk (paper, sec. 3: E_0).
+
+Every later model of a run is a small decoder on the same encoder, so a view of a photo is encoded
+once and every step, helper decoder and pseudo-label reads its features from here. Features of
+training photos are training data: a bank lies in the cache, never in a run folder.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from recallseg.data.dataset import SegmentationDataset
+from recallseg.data.transforms import ViewRecipe, to_tensors
+from recallseg.errors import RecallsegError
+from recallseg.files import content_key, readable_disk_errors, write_json
+from recallseg.model.encoders import Encoder, Features
+from recallseg.progress import prefetch
+
+Number = TypeVar("Number", np.float16, np.uint8)
+
+
+def bytes_on_disk(folder: Path) -> int:
+    """The space that the files below `folder` really take; sparse files count what is filled."""
+    if not folder.is_dir():
+        return 0
+    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+
+
+@torch.no_grad()
+def feature_shapes(encoder: Encoder, crop: int) -> list[tuple[int, ...]]:
+    """The shapes (C, h, w) of an encoder's features of one view."""
+    blank = torch.zeros(1, 3, crop, crop, device=next(encoder.parameters()).device)
+    return [tuple(map_.shape[1:]) for map_ in encoder(blank)]
+
+
+def bytes_per_view(encoder: Encoder, crop: int) -> int:
+    """What a stored view takes: features in half precision and a mask."""
+    return crop**2 + sum(2 * int(np.prod(shape)) for shape in feature_shapes(encoder, crop))
+
+
+class DiskBudget:
+    """How much may still be written below a folder."""
+
+    def __init__(self, folder: Path, limit: float) -> None:
+        self.left = limit - bytes_on_disk(folder)
+
+    def take(self, amount: int) -> bool:
+        """Set `amount` bytes aside, if there is room for them."""
+        if amount > self.left:
+            return False
+        self.left -= amount
+        return True
+
+
+class FeatureBank:
+    """V augmented views of the photos of a dataset: features in half precision, and masks.
+
+    Files are memory-mapped and sparse: there is a place for every photo, filled when a step first
+    needs it, so that all steps, methods and scenarios on one encoder share them. The views of a
+    photo are encoded together and depend on nothing but its name, so the content does not depend
+    on the order of filling.
+    """
+
+    def __init__(
+        self,
+        parent: Path,
+        dataset: SegmentationDataset,
+        encoder: Encoder,
+        recipe: ViewRecipe,
+        views: int,
+        seed: int,
+    ) -> None:
+        self.dataset, self.encoder, self.recipe, self.views = dataset, encoder, recipe, views
+        parts = {
+            "encoder": encoder.fingerprint(),
+            "data": dataset.signature(),
+            "crop": recipe.crop,
+            "scale": recipe.scale,
+            "padding": recipe.padding,
+            "views": views,
+            "seed": seed,
+        }
+        self.seed = seed
+        self.folder = parent / content_key(parts)
+        self.shapes = feature_shapes(encoder, recipe.crop)
+        self._maps: list[npt.NDArray[np.float16]] = []
+        self._about = parts | {"dataset": dataset.name, "photos": len(dataset)}
+
+    @property
+    def bytes_per_photo(self) -> int:
+        """What the views of one photo take on disk."""
+        return self.views * bytes_per_view(self.encoder, self.recipe.crop)
+
+    def open(self) -> None:
+        """Map the files, making them first if they are not there."""
+        with readable_disk_errors(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            if not (self.folder / "about.json").exists():
+                write_json(self.folder / "about.json", self._about)
+            count, crop = len(self.dataset), self.recipe.crop
+            self._maps = [
+                _sparse(self.folder / f"features-{i}.f16", np.float16, (count, self.views, *shape))
+                for i, shape in enumerate(self.shapes)
+            ]
+            self._masks = _sparse(
+                self.folder / "masks.u8", np.uint8, (count, self.views, crop, crop)
+            )
+            self._done = _sparse(self.folder / "done.u8", np.uint8, (count,))
+
+    def missing(self, rows: Sequence[int]) -> list[int]:
+        """Those of `rows` whose views are not stored yet."""
+        self.open()
+        return [row for row in rows if not self._done[row]]
+
+    def fill(self, rows: Sequence[int], advance: Callable[[int], None] = lambda _: None) -> None:
+        """Encode the views of `rows` that are missing; `advance` hears of every photo."""
+        missing = self.missing(rows)
+        device = next(self.encoder.parameters()).device
+        for row, (photos, masks) in zip(missing, prefetch(self._views_of, missing), strict=True):
+            with torch.no_grad():
+                features = self.encoder(photos.to(device))
+            for stored, encoded in zip(self._maps, features, strict=True):
+                half = encoded.to(torch.float16).cpu()
+                if not torch.isfinite(half).all():
+                    raise RecallsegError(
+                        "The encoder's features are too large for half precision; set "
+                        "bank.enabled=false to encode photos on the fly."
+                    )
+                stored[row] = half.numpy()
+            self._masks[row] = masks.numpy()
+            self._done[row] = 1
+            advance(1)
+
+    def _views_of(self, row: int) -> tuple[Tensor, Tensor]:
+        """All views of a photo, (V, 3, crop, crop) and (V, crop, crop)."""
+        stem = self.dataset.pairs[row].stem
+        photo, mask = to_tensors(*self.dataset.read(row))
+        cuts = [
+            self.recipe(photo, mask, Random(f"{self.seed}/{stem}/{view}"))
+            for view in range(self.views)
+        ]
+        return torch.stack([cut[0] for cut in cuts]), torch.stack([cut[1] for cut in cuts])
+
+    def read(
+        self, rows: Sequence[int], views: Sequence[int]
+    ) -> tuple[Features, npt.NDArray[np.uint8]]:
+        """Features (B, C, h, w) in half precision, and masks (B, crop, crop) of ids as on disk."""
+        features = tuple(torch.from_numpy(stored[rows, views]) for stored in self._maps)
+        return features, self._masks[rows, views]
+
+
+def _sparse(path: Path, dtype: type[Number], shape: tuple[int, ...]) -> npt.NDArray[Number]:
+    """A file mapped into memory, as long as the array but empty where nothing was written."""
+    with path.open("ab") as file:
+        file.truncate(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+    return np.memmap(path, dtype=dtype, mode="r+", shape=shape)

@@ -1,0 +1,220 @@
+import json
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import load_file
+from tiny import tiny_config
+
+from recallseg.engine import learner as learner_module
+from recallseg.engine.rescore import rescore
+from recallseg.engine.runner import run
+from recallseg.errors import RecallsegError
+from recallseg.files import cache_root
+
+
+def metrics(result):
+    return {key: value for key, value in result.items() if key not in ("seconds", "peak_memory_mb")}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory, module_cache):
+    """One uninterrupted fine-tuning run, for several tests to look at."""
+    folder = tmp_path_factory.mktemp("whole")
+    config = tiny_config(folder / "voc")
+    return config, folder / "run", run(config, folder / "run")
+
+
+@pytest.fixture(scope="module")
+def module_cache(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECALLSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
+
+
+def test_the_result_has_the_promised_shape(whole):
+    _, folder, result = whole
+    assert json.loads((folder / "result.json").read_text()) == result
+    assert {key: result[key] for key in ("method", "dataset", "scenario", "setup", "seed")} == {
+        "method": "ft",
+        "dataset": "voc",
+        "scenario": "18-1",
+        "setup": "disjoint",
+        "seed": 0,
+    }
+    assert [step["step"] for step in result["steps"]] == [0, 1, 2]
+    last = result["steps"][-1]
+    assert last["classes"] == ["tvmonitor"]
+    assert list(last["miou"]) == ["old", "new", "all", "foreground", "old_with_background"]
+    assert len(last["iou"]) == len(last["pixel_accuracy"]) == 21
+    assert len(result["steps"][0]["iou"]) == 19
+    known = [v for v in last["iou"].values() if v is not None]
+    assert last["miou"]["all"] == pytest.approx(np.mean(known), abs=1e-3)
+    assert result["steps"][0]["miou"]["new"] is None
+    assert result["peak_memory_mb"] > 50
+
+
+def test_the_folder_is_the_learner(whole):
+    _, folder, _ = whole
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    steps = {
+        f"step-{k}/{name}" for k in range(3) for name in ("decoder.safetensors", "metrics.json")
+    }
+    assert names == steps | {
+        "config.yaml",
+        "classes.json",
+        "encoder.safetensors",
+        "metrics.jsonl",
+        "result.json",
+    }
+    channels = [
+        load_file(folder / f"step-{k}/decoder.safetensors")["branches.0.bias"].numel()
+        for k in range(3)
+    ]
+    assert channels == [19, 20, 21]
+
+
+def test_training_lowers_the_loss_and_the_journal_says_so(whole):
+    _, folder, _ = whole
+    lines = [json.loads(line) for line in (folder / "metrics.jsonl").read_text().splitlines()]
+    losses = [line["loss"] for line in lines if line["phase"] == "step 0"]
+    assert np.mean(losses[-5:]) < np.mean(losses[:5])
+    assert lines[-1]["lr"] == pytest.approx(0.001)
+    keys = [(line["phase"], line["iteration"]) for line in lines]
+    assert len(keys) == len(set(keys))
+
+
+def test_the_same_command_gives_the_same_numbers(whole, tmp_path, monkeypatch):
+    config, _, result = whole
+    monkeypatch.setenv("RECALLSEG_CACHE", str(tmp_path / "another"))
+    assert metrics(run(config, tmp_path / "run")) == metrics(result)
+
+
+def test_a_finished_run_is_not_run_again(whole, monkeypatch):
+    config, folder, result = whole
+    monkeypatch.setattr(learner_module, "train", lambda *_: pytest.fail("trained again"))
+    assert run(config, folder) == result
+
+
+def test_a_folder_of_another_run_is_refused(whole):
+    config, folder, _ = whole
+    other = config.model_copy(update={"seed": 7})
+    with pytest.raises(RecallsegError, match="holds another run; it differs in seed"):
+        run(other, folder)
+
+
+def test_a_folder_of_something_else_is_refused(tmp_path):
+    config = tiny_config(tmp_path / "voc")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").touch()
+    with pytest.raises(RecallsegError, match="is not empty and holds no run"):
+        run(config, tmp_path / "mine")
+
+
+def test_the_encoder_stays_frozen_bit_for_bit(tmp_path, monkeypatch):
+    seen = []
+    train = learner_module.train
+
+    def watched(session, training, model, *rest):
+        train(session, training, model, *rest)
+        seen.append(model.encoder.fingerprint())
+
+    monkeypatch.setattr(learner_module, "train", watched)
+    run(tiny_config(tmp_path / "voc"), tmp_path / "run")
+    assert len(seen) == 3
+    assert len(set(seen)) == 1
+
+
+def test_step_0_is_shared_by_scenarios_that_begin_alike(tmp_path, monkeypatch):
+    config = tiny_config(tmp_path / "voc")
+    first = run(config, tmp_path / "a")
+    trained = []
+    train = learner_module.train
+    monkeypatch.setattr(
+        learner_module, "train", lambda s, t, *rest: (trained.append(t.name), train(s, t, *rest))
+    )
+    other = tiny_config(tmp_path / "voc", scenario__spec="18-2", increment__lr=0.01)
+    second = run(other, tmp_path / "b")
+    assert trained == ["step 1"]
+    assert first["steps"][0]["iou"] == second["steps"][0]["iou"]
+    run(tiny_config(tmp_path / "voc", seed=1), tmp_path / "c")
+    assert trained[1:] == ["step 0", "step 1", "step 2"]
+
+
+def test_joint_trains_once_on_everything(tmp_path):
+    config = tiny_config(tmp_path / "voc", method__name="joint", bank__enabled=False)
+    result = run(config, tmp_path / "run")
+    assert len(result["steps"]) == 1
+    step = result["steps"][0]
+    assert len(step["classes"]) == 20
+    assert step["miou"]["new"] is not None
+    assert step["miou"]["old"] == pytest.approx(
+        np.mean([step["iou"][name] for name in step["classes"][:18]]), abs=1e-3
+    )
+
+
+def test_the_decoder_may_be_trained_alone_before_all_weights(tmp_path):
+    config = tiny_config(tmp_path / "voc", head={"lr": 0.1, "batch": 4, "iterations_per_class": 1})
+    run(config, tmp_path / "run")
+    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
+    phases = list(dict.fromkeys(json.loads(line)["phase"] for line in lines))
+    assert phases == ["step 0 head", "step 0", "step 1", "step 2"]
+
+
+def test_past_its_budget_the_bank_steps_aside_and_says_so(tmp_path, capsys):
+    config = tiny_config(tmp_path / "voc", bank__budget_gb=1e-6)
+    result = run(config, tmp_path / "run")
+    assert "encoded on the fly" in capsys.readouterr().err
+    assert len(result["steps"]) == 3
+    assert not list((cache_root() / "bank").rglob("*.safetensors"))
+
+
+def test_features_are_deleted_when_they_are_not_to_be_kept(tmp_path):
+    run(tiny_config(tmp_path / "voc", bank__keep=False), tmp_path / "run")
+    assert not list((cache_root() / "bank").rglob("features-*"))
+
+
+def test_an_encoder_that_goes_on_learning_is_saved_at_each_step(tmp_path):
+    config = tiny_config(tmp_path / "voc", method__train_encoder=True)
+    result = run(config, tmp_path / "run")
+    start = load_file(tmp_path / "run/encoder.safetensors")
+    end = load_file(tmp_path / "run/step-2/encoder.safetensors")
+    assert any(not torch.equal(start[name], end[name]) for name in start)
+    assert rescore(tmp_path / "run")["iou"] == result["steps"][-1]["iou"]
+
+
+def test_gradients_may_be_gathered_over_batches_and_weights_averaged(tmp_path):
+    config = tiny_config(tmp_path / "voc", increment__accumulate=2, increment__ema=0.9)
+    assert len(run(config, tmp_path / "run")["steps"]) == 3
+
+
+def test_a_finished_model_is_scored_on_other_photos(whole, tmp_path):
+    from drawn import write_voc
+
+    _, folder, result = whole
+    assert rescore(folder) == result["steps"][-1]
+    assert rescore(folder, step=0) == result["steps"][0]
+    root = write_voc(tmp_path / "new", {"test": {"x": [1, 5], "y": [20]}})
+    scores = rescore(folder, root=root, split="test")
+    assert scores["pixel_accuracy"]["bird"] is None
+    assert scores["pixel_accuracy"]["tvmonitor"] is not None
+    with pytest.raises(RecallsegError, match="has no step 9; it has 0, 1, 2"):
+        rescore(folder, step=9)
+    with pytest.raises(RecallsegError, match="is not a run folder"):
+        rescore(tmp_path)
+
+
+def test_broken_photos_are_found_before_training(tmp_path, monkeypatch):
+    config = tiny_config(tmp_path / "voc")
+    photo = tmp_path / "voc/JPEGImages/v7.jpg"
+    photo.write_bytes(photo.read_bytes()[:300])
+    monkeypatch.setattr(learner_module, "train", lambda *_: pytest.fail("trained"))
+    with pytest.raises(RecallsegError, match=r"v7\.jpg cannot be read"):
+        run(config, tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_an_unknown_method_lists_the_known_ones(tmp_path):
+    config = tiny_config(tmp_path / "voc", method__name="magic")
+    with pytest.raises(RecallsegError, match=r"Unknown method 'magic'\. Known: ft, joint"):
+        run(config, tmp_path / "run")

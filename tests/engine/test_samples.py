@@ -1,0 +1,53 @@
+from collections import Counter
+
+import numpy as np
+import torch
+from drawn import whole_voc
+
+from recallseg.data import open_dataset
+from recallseg.data.transforms import ViewRecipe
+from recallseg.engine.samples import BankSamples, PhotoSamples, Pick, Schedule
+from recallseg.model import Encoder
+from recallseg.model.bank import FeatureBank
+
+IDENTITY = np.arange(256, dtype=np.uint8)
+
+
+def test_every_photo_comes_once_in_each_round():
+    schedule = Schedule(photos=7, batch=3, seed="a")
+    picks = [pick for i in range(7) for pick in schedule.picks(i)]
+    assert Counter(picks) == Counter(Pick(row, visit) for visit in range(3) for row in range(7))
+    orders = {tuple(p.row for p in picks[7 * v : 7 * v + 7]) for v in range(3)}
+    assert len(orders) > 1
+
+
+def test_a_batch_is_a_function_of_its_number():
+    assert Schedule(50, 4, "a").picks(31) == Schedule(50, 4, "a").picks(31)
+    assert Schedule(50, 4, "a").picks(31) != Schedule(50, 4, "b").picks(31)
+
+
+def test_photos_are_relabelled_and_cut_anew_at_each_visit(tmp_path):
+    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    table = np.where(IDENTITY == 3, 1, 0).astype(np.uint8)
+    table[255] = 255
+    samples = PhotoSamples(dataset, table, ViewRecipe(33), "seed")
+    batch = samples.batch([Pick(2, 0), Pick(2, 1), Pick(2, 0)])
+    assert batch.inputs.shape == (3, 3, 33, 33)
+    assert batch.size == (33, 33)
+    assert set(batch.labels.unique().tolist()) == {0, 1, 255}
+    assert torch.equal(batch.inputs[0], batch.inputs[2])
+    assert not torch.equal(batch.inputs[0], batch.inputs[1])
+
+
+def test_the_bank_gives_the_same_labels_as_its_views(tmp_path):
+    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    encoder = Encoder("resnet18", weights="none").freeze()
+    bank = FeatureBank(tmp_path / "bank", dataset, encoder, ViewRecipe(33), 2, 0)
+    bank.fill([4, 6])
+    table = np.where(IDENTITY == 7, 1, 0).astype(np.uint8)
+    samples = BankSamples(bank, [4, 6], table)
+    assert len(samples) == 2
+    batch = samples.batch([Pick(1, 3)])
+    assert [map_.dtype for map_ in batch.inputs] == [torch.float32]
+    _, masks = bank.read([6], [1])
+    assert torch.equal(batch.labels, torch.from_numpy((masks == 7).astype(np.uint8)))

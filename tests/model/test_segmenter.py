@@ -1,0 +1,43 @@
+import pytest
+import torch
+import torch.nn.functional as F
+
+from recallseg.model import Decoder, Encoder, Segmenter, scaled_dilations
+
+
+@pytest.fixture(autouse=True)
+def _seed() -> None:
+    torch.manual_seed(0)
+
+
+def segmenter(low_level_stride: int | None = None) -> Segmenter:
+    encoder = Encoder("resnet18", weights="none", low_level_stride=low_level_stride)
+    return Segmenter(encoder, Decoder(encoder.channels, 4, dilations=scaled_dilations(16)))
+
+
+@pytest.mark.parametrize("low_level_stride", [None, 4])
+def test_logits_have_the_size_of_the_images(low_level_stride: int | None) -> None:
+    images = torch.randint(0, 256, (2, 3, 45, 70), dtype=torch.uint8)
+    assert segmenter(low_level_stride)(images).shape == (2, 4, 45, 70)
+
+
+def test_forward_is_decoding_encoded_features() -> None:
+    model = segmenter()
+    images = torch.rand(1, 3, 33, 49)
+    features = model.encoder(images)
+    by_hand = F.interpolate(
+        model.decoder(features), size=(33, 49), mode="bilinear", align_corners=False
+    )
+    assert torch.equal(model(images), by_hand)
+    assert torch.equal(model(features, (33, 49)), by_hand)
+
+
+def test_a_frozen_encoder_gets_no_gradient_and_stays_in_eval_mode() -> None:
+    model = segmenter()
+    model.encoder.freeze()
+    model.train()
+    model(torch.rand(1, 3, 32, 32)).sum().backward()
+    assert all(p.grad is None for p in model.encoder.parameters())
+    assert all(p.grad is not None for p in model.decoder.parameters())
+    assert not any(module.training for module in model.encoder.modules())
+    assert model.decoder.training
