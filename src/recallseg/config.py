@@ -60,8 +60,10 @@ class ModelConfig(Section):
     output_stride: Literal[8, 16, 32] = 16
     weights: str = "imagenet"
     """`imagenet`, the path of a .safetensors or .pth file, or `none` for random ones."""
-    low_level_stride: Literal[4, 8] | None = None
-    """Adds a branch on early features of this stride, for small encoders."""
+    neck: Positive | None = None
+    """Width of a neck that adds finer stages to the last one, for small encoders."""
+    neck_stride: Literal[4, 8, 16] = 8
+    """The finest stage that the neck takes, and so the stride of the features."""
     dilations: tuple[Positive, ...] | None = None
     """Of the decoder's parallel convolutions; by default 6, 12, 18, 24 at stride 8, scaled."""
     train_batch_norm: bool = False
@@ -73,6 +75,8 @@ class ViewConfig(Section):
 
     crop: Positive = 321
     scale: tuple[Rate, Rate] = (0.5, 1.5)
+    label_stride: Positive = 1
+    """Compute the loss at every n-th pixel only, which saves much of its time."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "ViewConfig":
@@ -92,7 +96,9 @@ class OptimConfig(Section):
     weight_decay: Annotated[float, Field(ge=0)] = 1e-4
     """On weights only, not on biases and BatchNorm."""
     encoder_lr_factor: Rate = 1.0
-    """The encoder's learning rate as a multiple of `lr`."""
+    """The learning rate of the encoder's pretrained weights as a multiple of `lr`."""
+    encoder_delay: Share = 0.0
+    """The share of the iterations in which those weights wait for the new ones to settle."""
     warmup: Share = 0.0
     """The share of the iterations in which the rate first rises linearly from zero."""
     batch: Positive = 4
@@ -136,8 +142,6 @@ class RunConfig(Section):
     method: MethodConfig = MethodConfig()
     optim: OptimConfig = OptimConfig()
     """Step 0 and joint training: encoder and decoder."""
-    head: OptimConfig | None = None
-    """Before `optim`: the decoder alone on the untouched encoder's features, if given."""
     increment: OptimConfig = OptimConfig()
     """Every later step."""
     bank: BankConfig = BankConfig()

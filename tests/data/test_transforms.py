@@ -69,3 +69,13 @@ def test_a_view_is_a_function_of_its_seed():
     assert torch.equal(first[0], again[0])
     assert torch.equal(first[1], again[1])
     assert not torch.equal(first[0], other[0])
+
+
+def test_labels_may_be_kept_at_every_nth_pixel():
+    pixels, labels = to_tensors(*draw_pair([1, 2], size=(50, 40)))
+    whole = ViewRecipe(33)(pixels, labels, Random(5))
+    sparse = ViewRecipe(33, label_stride=4)
+    view, kept = sparse(pixels, labels, Random(5))
+    assert torch.equal(view, whole[0])
+    assert torch.equal(kept, whole[1][2::4, 2::4])
+    assert kept.shape == (sparse.label_size, sparse.label_size) == (8, 8)

@@ -14,7 +14,7 @@ from recallseg.model import Decoder, Encoder, Segmenter
 
 @pytest.fixture(scope="module")
 def model():
-    encoder = Encoder("resnet18", weights="none")
+    encoder = Encoder("resnet18", weights="none", neck=4)
     return Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1, 2)))
 
 
@@ -41,7 +41,7 @@ def test_iterations_follow_classes_and_setup():
 
 @pytest.mark.parametrize("name", ["sgd", "adamw"])
 def test_decay_is_on_weights_only_and_every_parameter_is_in_one_group(model, name):
-    config = OptimConfig(name=name, weight_decay=0.1, encoder_lr_factor=0.5)
+    config = OptimConfig(name=name, weight_decay=0.1, encoder_lr_factor=0.5, encoder_delay=0.1)
     optimizer = build_optimizer(model, config)
     for group in optimizer.param_groups:
         for parameter in group["params"]:
@@ -49,8 +49,12 @@ def test_decay_is_on_weights_only_and_every_parameter_is_in_one_group(model, nam
     grouped = [p for group in optimizer.param_groups for p in group["params"]]
     assert {id(p) for p in grouped} == {id(p) for p in model.parameters()}
     assert len(grouped) == len(list(model.parameters()))
-    set_learning_rate(optimizer, 0.2)
-    assert {group["lr"] for group in optimizer.param_groups} == {0.1, 0.2}
+    body = {id(p) for p in model.encoder.body.parameters()}
+    for progress, encoder_rate in ((0.05, 0.0), (0.1, 0.1)):
+        set_learning_rate(optimizer, 0.2, progress)
+        for group in optimizer.param_groups:
+            rate = encoder_rate if id(group["params"][0]) in body else 0.2
+            assert group["lr"] == rate
 
 
 def test_a_frozen_encoder_is_not_optimised():

@@ -153,14 +153,6 @@ def test_joint_trains_once_on_everything(tmp_path):
     )
 
 
-def test_the_decoder_may_be_trained_alone_before_all_weights(tmp_path):
-    config = tiny_config(tmp_path / "voc", head={"lr": 0.1, "batch": 4, "iterations_per_class": 1})
-    run(config, tmp_path / "run")
-    lines = (tmp_path / "run" / "metrics.jsonl").read_text().splitlines()
-    phases = list(dict.fromkeys(json.loads(line)["phase"] for line in lines))
-    assert phases == ["step 0 head", "step 0", "step 1", "step 2"]
-
-
 def test_past_its_budget_the_bank_steps_aside_and_says_so(tmp_path, capsys):
     config = tiny_config(tmp_path / "voc", bank__budget_gb=1e-6)
     result = run(config, tmp_path / "run")
@@ -171,7 +163,7 @@ def test_past_its_budget_the_bank_steps_aside_and_says_so(tmp_path, capsys):
 
 def test_features_are_deleted_when_they_are_not_to_be_kept(tmp_path):
     run(tiny_config(tmp_path / "voc", bank__keep=False), tmp_path / "run")
-    assert not list((cache_root() / "bank").rglob("features-*"))
+    assert not list((cache_root() / "bank").rglob("features.f16"))
 
 
 def test_an_encoder_that_goes_on_learning_is_saved_at_each_step(tmp_path):

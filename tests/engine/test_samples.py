@@ -32,11 +32,11 @@ def test_photos_are_relabelled_and_cut_anew_at_each_visit(tmp_path):
     table[255] = 255
     samples = PhotoSamples(dataset, table, ViewRecipe(33), "seed")
     batch = samples.batch([Pick(2, 0), Pick(2, 1), Pick(2, 0)])
-    assert batch.inputs.shape == (3, 3, 33, 33)
-    assert batch.size == (33, 33)
+    assert batch.photos.shape == (3, 3, 33, 33)
+    assert batch.labels.shape == (3, 33, 33)
     assert set(batch.labels.unique().tolist()) == {0, 1, 255}
-    assert torch.equal(batch.inputs[0], batch.inputs[2])
-    assert not torch.equal(batch.inputs[0], batch.inputs[1])
+    assert torch.equal(batch.photos[0], batch.photos[2])
+    assert not torch.equal(batch.photos[0], batch.photos[1])
 
 
 def test_the_bank_gives_the_same_labels_as_its_views(tmp_path):
@@ -48,6 +48,7 @@ def test_the_bank_gives_the_same_labels_as_its_views(tmp_path):
     samples = BankSamples(bank, [4, 6], table)
     assert len(samples) == 2
     batch = samples.batch([Pick(1, 3)])
-    assert [map_.dtype for map_ in batch.inputs] == [torch.float32]
+    assert batch.photos is None
+    assert batch.features.dtype == torch.float32
     _, masks = bank.read([6], [1])
     assert torch.equal(batch.labels, torch.from_numpy((masks == 7).astype(np.uint8)))

@@ -34,7 +34,7 @@ def affine(encoder: Encoder) -> dict[str, Tensor]:
 def train_one_step(encoder: Encoder) -> None:
     encoder.train()
     optimizer = torch.optim.SGD(encoder.parameters(), lr=0.1)
-    encoder(torch.rand(2, 3, 33, 33))[0].square().mean().backward()
+    encoder(torch.rand(2, 3, 33, 33)).square().mean().backward()
     optimizer.step()
 
 
@@ -43,39 +43,45 @@ def changed(before: dict[str, Tensor], after: dict[str, Tensor]) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("output_stride", "low", "channels", "strides", "sizes"),
+    ("output_stride", "neck", "channels", "stride", "size"),
     [
-        (16, None, (320,), (16,), [(13, 13)]),
-        (16, 4, (320, 24), (16, 4), [(13, 13), (49, 49)]),
-        (16, 8, (320, 40), (16, 8), [(13, 13), (25, 25)]),
-        (8, 4, (320, 24), (8, 4), [(25, 25), (49, 49)]),
+        (16, {}, 320, 16, 13),
+        (8, {}, 320, 8, 25),
+        (16, {"neck": 7}, 7, 8, 25),
+        (16, {"neck": 9, "neck_stride": 4}, 9, 4, 49),
+        (16, {"neck": 9, "neck_stride": 16}, 9, 16, 13),
     ],
 )
 def test_lite0_features(
-    output_stride: int,
-    low: int | None,
-    channels: tuple[int, ...],
-    strides: tuple[int, ...],
-    sizes: list[tuple[int, int]],
+    output_stride: int, neck: dict[str, int], channels: int, stride: int, size: int
 ) -> None:
-    encoder = Encoder(output_stride=output_stride, low_level_stride=low, weights="none")
+    encoder = Encoder(output_stride=output_stride, weights="none", **neck)  # type: ignore[arg-type]
     assert encoder.channels == channels
-    assert encoder.strides == strides
+    assert encoder.stride == stride
     assert encoder.mean_colour == (128, 128, 128)
     with torch.no_grad():
         features = encoder(torch.rand(1, 3, 193, 193))
-    shapes = [(1, c, *size) for c, size in zip(channels, sizes, strict=True)]
-    assert [tuple(one.shape) for one in features] == shapes
-    assert features[0].is_contiguous(memory_format=torch.channels_last)
+    assert features.shape == (1, channels, size, size)
+
+
+def test_a_neck_adds_stages_at_the_finest_size() -> None:
+    encoder = resnet18(neck=3)
+    images = torch.rand(1, 3, 64, 64)
+    fine, *coarse = encoder.body((images - encoder.mean) / encoder.std)
+    assert [tuple(m.shape[1:]) for m in (fine, *coarse)] == [(128, 8, 8), (256, 4, 4), (512, 4, 4)]
+    assert encoder.neck is not None
+    by_hand = encoder.neck.laterals[0](fine)
+    for lateral, each in zip(encoder.neck.laterals[1:], coarse, strict=True):
+        by_hand += torch.nn.functional.interpolate(lateral(each), scale_factor=2, mode="bilinear")
+    torch.testing.assert_close(encoder(images), by_hand.clamp(min=0), atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
-    ("name", "channels"), [("mobilenetv3_small_050", (288, 16)), ("convnext_atto", (320, 80))]
+    ("name", "channels"), [("mobilenetv3_small_050", 288), ("convnext_atto", 320)]
 )
-def test_any_timm_cnn_can_be_the_encoder(name: str, channels: tuple[int, ...]) -> None:
-    encoder = Encoder(name, weights="none", low_level_stride=8)
-    assert encoder.channels == channels
-    assert [one.shape[1] for one in encoder(torch.rand(1, 3, 64, 64))] == list(channels)
+def test_any_timm_cnn_can_be_the_encoder(name: str, channels: int) -> None:
+    encoder = Encoder(name, weights="none")
+    assert encoder.channels == encoder(torch.rand(1, 3, 64, 64)).shape[1] == channels
 
 
 def test_resnet101_of_the_paper_at_stride_8() -> None:
@@ -85,7 +91,7 @@ def test_resnet101_of_the_paper_at_stride_8() -> None:
         whole = torchvision.models.resnet101()
     expected = sum(p.numel() for p in whole.parameters()) - head
     assert sum(p.numel() for p in encoder.parameters()) == expected == 42_500_160
-    assert encoder.channels == (2048,)
+    assert encoder.channels == 2048
     assert encoder.mean_colour == (124, 116, 104)
 
 
@@ -95,8 +101,8 @@ def test_images_are_normalised_with_the_encoders_mean_and_std() -> None:
     mean = torch.tensor([0.485, 0.456, 0.406]).view(3, 1, 1)
     std = torch.tensor([0.229, 0.224, 0.225]).view(3, 1, 1)
     expected = encoder.body((images / 255 - mean) / std)[-1]
-    torch.testing.assert_close(encoder(images)[0], expected, atol=1e-4, rtol=1e-4)
-    assert torch.equal(encoder(images / 255)[0], encoder(images)[0])
+    torch.testing.assert_close(encoder(images), expected, atol=1e-4, rtol=1e-4)
+    assert torch.equal(encoder(images / 255), encoder(images))
 
 
 def test_other_integers_are_no_images() -> None:
@@ -133,7 +139,7 @@ def test_fingerprints_tell_encoders_apart() -> None:
     assert len(first) == 64
     assert resnet18().fingerprint() == first
     assert resnet18(output_stride=8).fingerprint() != first
-    assert resnet18(low_level_stride=4).fingerprint() != first
+    assert resnet18(neck=4).fingerprint() != first
     copy = resnet18().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     assert copy.fingerprint() == first
     with torch.no_grad():
@@ -150,9 +156,9 @@ def test_a_changed_statistic_changes_the_fingerprint() -> None:
 
 def test_fingerprint_is_equal_in_another_process() -> None:
     script = "from recallseg.model import Encoder; import sys; sys.stdout.write("
-    script += "Encoder(low_level_stride=4).fingerprint())"
+    script += "Encoder(weights='imagenet').fingerprint())"
     other = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
-    assert other.stdout.decode() == Encoder(low_level_stride=4).fingerprint()
+    assert other.stdout.decode() == Encoder().fingerprint()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +175,6 @@ def test_models_that_cannot_be_encoders(name: str, stride: int, message: str) ->
         Encoder(name, output_stride=stride, weights="none")
 
 
-@pytest.mark.parametrize(("output_stride", "low"), [(16, 2), (16, 16), (16, 5)])
-def test_low_level_strides_that_do_not_exist(output_stride: int, low: int) -> None:
-    with pytest.raises(RecallsegError, match=rf"no low-level features at stride {low};.*\[2, 4"):
-        resnet18(output_stride=output_stride, low_level_stride=low)
+def test_a_neck_at_a_stride_that_does_not_exist() -> None:
+    with pytest.raises(RecallsegError, match=r"no stage at stride 5 for a neck; .*\[2, 4, 8, 16\]"):
+        resnet18(neck=8, neck_stride=5)

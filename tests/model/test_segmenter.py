@@ -10,15 +10,17 @@ def _seed() -> None:
     torch.manual_seed(0)
 
 
-def segmenter(low_level_stride: int | None = None) -> Segmenter:
-    encoder = Encoder("resnet18", weights="none", low_level_stride=low_level_stride)
-    return Segmenter(encoder, Decoder(encoder.channels, 4, dilations=scaled_dilations(16)))
+def segmenter(neck: int | None = None) -> Segmenter:
+    encoder = Encoder("resnet18", weights="none", neck=neck)
+    return Segmenter(
+        encoder, Decoder(encoder.channels, 4, dilations=scaled_dilations(encoder.stride))
+    )
 
 
-@pytest.mark.parametrize("low_level_stride", [None, 4])
-def test_logits_have_the_size_of_the_images(low_level_stride: int | None) -> None:
+@pytest.mark.parametrize("neck", [None, 6])
+def test_logits_have_the_size_of_the_images(neck: int | None) -> None:
     images = torch.randint(0, 256, (2, 3, 45, 70), dtype=torch.uint8)
-    assert segmenter(low_level_stride)(images).shape == (2, 4, 45, 70)
+    assert segmenter(neck)(images).shape == (2, 4, 45, 70)
 
 
 def test_forward_is_decoding_encoded_features() -> None:
@@ -29,7 +31,14 @@ def test_forward_is_decoding_encoded_features() -> None:
         model.decoder(features), size=(33, 49), mode="bilinear", align_corners=False
     )
     assert torch.equal(model(images), by_hand)
-    assert torch.equal(model(features, (33, 49)), by_hand)
+    assert torch.equal(model(features=features, size=(33, 49)), by_hand)
+
+
+def test_it_says_what_it_lacks() -> None:
+    with pytest.raises(ValueError, match="give images or their features"):
+        segmenter()()
+    with pytest.raises(ValueError, match="must come with the size"):
+        segmenter()(features=torch.rand(1, 512, 2, 2))
 
 
 def test_a_frozen_encoder_gets_no_gradient_and_stays_in_eval_mode() -> None:

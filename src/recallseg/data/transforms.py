@@ -41,11 +41,18 @@ class ViewRecipe:
     crop: int
     scale: tuple[float, float] = (0.5, 1.5)
     padding: Colour = (124, 116, 104)
+    label_stride: int = 1
+    """Labels are kept at every n-th pixel; the loss is computed there, and costs that much less."""
+
+    @property
+    def label_size(self) -> int:
+        """Height and width of a view's labels."""
+        return len(range(self.label_stride // 2, self.crop, self.label_stride))
 
     def __call__(
         self, photo: torch.Tensor, mask: torch.Tensor, rng: Random
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Cut one view, (3, crop, crop) and (crop, crop), from tensors of `to_tensors`."""
+        """Cut one view, (3, crop, crop), and its labels from tensors of `to_tensors`."""
         height, width = mask.shape[-2:]
         factor = rng.uniform(*self.scale)
         height, width = max(1, round(height * factor)), max(1, round(width * factor))
@@ -61,7 +68,8 @@ class ViewRecipe:
             part = F.pad(F.crop(part, *window), [*before, *after], fill=fill)
             return part.as_subclass(torch.Tensor)
 
-        return cut(photo, list(self.padding)), cut(mask, VOID)
+        every = slice(self.label_stride // 2, None, self.label_stride)
+        return cut(photo, list(self.padding)), cut(mask, VOID)[every, every].contiguous()
 
     def _offset(self, length: int, rng: Random) -> int:
         """Where the window begins along one side; negative where the photo is smaller than it."""

@@ -27,8 +27,6 @@ def step_0_key(config: RunConfig, step: Step, dataset: SegmentationDataset) -> s
         config.model.model_dump(),
         config.views.model_dump(),
         config.optim.model_dump(),
-        config.head.model_dump() if config.head else None,
-        config.bank.model_dump(include={"views"}) if config.head else None,
         config.seed,
         config.devices,
         config.precision,

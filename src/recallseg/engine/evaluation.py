@@ -34,9 +34,9 @@ def evaluate(
     samples = prefetch(lambda row: to_tensors(*dataset.read(row)), rows)
     with session.reporter.phase(name, len(rows)) as phase:
         for row, (photo, mask) in zip(rows, samples, strict=True):
-            inputs = fabric.to_device(photo.as_subclass(torch.Tensor)[None])
-            features = bank.features(row, inputs) if bank else inputs
-            logits = model(features, (mask.shape[-2], mask.shape[-1]))
+            photo = fabric.to_device(photo.as_subclass(torch.Tensor)[None])
+            features = bank.features(row, photo) if bank else None
+            logits = model(photo, features=features, size=(mask.shape[-2], mask.shape[-1]))
             truth = torch.from_numpy(table[mask.numpy()])[None]
             metric.update(logits.argmax(dim=1), fabric.to_device(truth))
             phase.advance()

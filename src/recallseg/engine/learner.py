@@ -5,11 +5,11 @@ from pathlib import Path
 
 import torch
 
-from recallseg.config import ModelConfig, OptimConfig
+from recallseg.config import ModelConfig, OptimConfig, ViewConfig
 from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.artifacts import BANK, STEP_0, step_0_key
 from recallseg.engine.folder import RunFolder, load_weights, save_weights
-from recallseg.engine.loop import Training, is_under_way, train
+from recallseg.engine.loop import Loss, Training, train
 from recallseg.engine.optim import iterations_for
 from recallseg.engine.samples import BankSamples, PhotoSamples, Samples
 from recallseg.engine.session import Session
@@ -28,7 +28,8 @@ def build_model(config: ModelConfig, channels: int, weights: str | None = None) 
         config.encoder,
         output_stride=config.output_stride,
         weights=weights or config.weights,
-        low_level_stride=config.low_level_stride,
+        neck=config.neck,
+        neck_stride=config.neck_stride,
         train_batch_norm=config.train_batch_norm,
     )
     return Segmenter(encoder, build_decoder(config, encoder, channels))
@@ -36,8 +37,13 @@ def build_model(config: ModelConfig, channels: int, weights: str | None = None) 
 
 def build_decoder(config: ModelConfig, encoder: Encoder, channels: int) -> Decoder:
     """A fresh decoder on an encoder; helper decoders have the same shape with fewer channels."""
-    dilations = config.dilations or scaled_dilations(config.output_stride)
+    dilations = config.dilations or scaled_dilations(encoder.stride)
     return Decoder(encoder.channels, channels, dilations=dilations)
+
+
+def view_recipe(views: ViewConfig, encoder: Encoder) -> ViewRecipe:
+    """How training views are cut for an encoder: padding is the colour that it sees as zero."""
+    return ViewRecipe(views.crop, views.scale, encoder.mean_colour, views.label_stride)
 
 
 class Learner:
@@ -63,25 +69,13 @@ class Learner:
                 load_weights(place / "step-0" / "decoder.safetensors", self.model.decoder)
                 break
         else:
-            self._train_all_weights(step)
+            torch.manual_seed(self.config.seed)
+            self.model = build_model(self.config.model, step.channels)
+            self._train("step 0", self.config.optim, step, plain_loss)
             self._save(RunFolder(shared), step, with_encoder=True)
         self._save(self.folder, step, with_encoder=True)
         if not self.config.method.train_encoder:
             self.model.encoder.freeze()
-
-    def _train_all_weights(self, step: Step) -> None:
-        """Encoder and decoder together; before that, if asked, the decoder alone."""
-        torch.manual_seed(self.config.seed)
-        self.model = build_model(self.config.model, step.channels)
-        training = self._training("step 0", self.config.optim, step)
-        if self.config.head and not is_under_way(self.session, training):
-            self.model.encoder.freeze()
-            head = self._training("step 0 head", self.config.head, step)
-            train(self.session, head, self.model, self._samples(step, head.name), plain_loss)
-            decoder = self.model.decoder
-            self.model = build_model(self.config.model, step.channels)
-            self.model.decoder.load_state_dict(decoder.state_dict())
-        train(self.session, training, self.model, self._samples(step, training.name), plain_loss)
 
     def train_incremental(self, step: Step) -> None:
         """Grow the decoder by C_k and train D_k by the method's loss."""
@@ -94,14 +88,7 @@ class Learner:
                     self.folder.step(step.index) / "encoder.safetensors", self.model.encoder
                 )
             return
-        training = self._training(f"step {step.index}", self.config.increment, step)
-        train(
-            self.session,
-            training,
-            self.model,
-            self._samples(step, training.name),
-            self.method.loss,
-        )
+        self._train(f"step {step.index}", self.config.increment, step, self.method.loss)
         self._save(self.folder, step, with_encoder=False)
 
     def native_bank(self) -> NativeBank | None:
@@ -112,16 +99,16 @@ class Learner:
         folder = cache_root() / BANK
         return NativeBank(folder, self.world.val, self.model.encoder, self.budget)
 
-    def _training(self, name: str, optim: OptimConfig, step: Step) -> Training:
-        setup = self.config.scenario.setup
-        return Training(name, optim, iterations_for(optim, len(step.new_classes), setup))
+    def _train(self, name: str, optim: OptimConfig, step: Step, loss: Loss) -> None:
+        iterations = iterations_for(optim, len(step.new_classes), self.config.scenario.setup)
+        samples = self._samples(step, name)
+        train(self.session, Training(name, optim, iterations), self.model, samples, loss)
 
     def _samples(self, step: Step, name: str) -> Samples:
         """T_k: from the bank where the encoder is frozen and the features fit, else as photos."""
         encoder, config = self.model.encoder, self.config
         seed = f"{config.seed}/{name}"
-        views = config.views
-        recipe = ViewRecipe(views.crop, views.scale, encoder.mean_colour)
+        recipe = view_recipe(config.views, encoder)
         if encoder.frozen and config.bank.enabled:
             encoder = self.session.fabric.to_device(encoder)
             folder = cache_root() / BANK

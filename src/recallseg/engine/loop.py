@@ -57,7 +57,7 @@ def train(
     with session.reporter.phase(training.name, training.iterations, start) as phase:
         for iteration in range(start, training.iterations):
             rate = learning_rate(optim, iteration, training.iterations)
-            set_learning_rate(optimizer, rate)
+            set_learning_rate(optimizer, rate, iteration / training.iterations)
             value = _step(fabric, wrapped, optimizer, batches, loss, optim.accumulate)
             if average:
                 average.update(iteration)
@@ -71,12 +71,6 @@ def train(
     if average:
         average.apply()
     model.eval()
-
-
-def is_under_way(session: Session, training: Training) -> bool:
-    """Whether a state of this very training was saved."""
-    saved = session.load("training.pt")
-    return saved is not None and saved["key"] == training.key(session)
 
 
 def _step(

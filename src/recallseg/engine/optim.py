@@ -26,30 +26,31 @@ def learning_rate(config: OptimConfig, iteration: int, iterations: int) -> float
 def build_optimizer(model: Segmenter, config: OptimConfig) -> torch.optim.Optimizer:
     """SGD or AdamW over what is trainable; weight decay acts on weights with two or more axes.
 
-    Every group carries `scale`, its learning rate as a multiple of the schedule's.
+    Every group carries `scale`, its learning rate as a multiple of the schedule's, and `delay`, the
+    share of the training in which it does not move.
     """
-    groups = [
-        {"params": parameters, "weight_decay": decay, "scale": scale}
-        for part, scale in ((model.encoder, config.encoder_lr_factor), (model.decoder, 1.0))
-        for parameters, decay in (
-            (_trainable(part, weights=True), config.weight_decay),
-            (_trainable(part, weights=False), 0.0),
-        )
-        if parameters
-    ]
+    pretrained = {id(parameter) for parameter in model.encoder.body.parameters()}
+    groups = []
+    for is_old, scale, delay in (
+        (True, config.encoder_lr_factor, config.encoder_delay),
+        (False, 1.0, 0.0),
+    ):
+        part = [
+            p for p in model.parameters() if p.requires_grad and (id(p) in pretrained) == is_old
+        ]
+        for is_weight, decay in ((True, config.weight_decay), (False, 0.0)):
+            if chosen := [p for p in part if (p.ndim > 1) == is_weight]:
+                about = {"weight_decay": decay, "scale": scale, "delay": delay}
+                groups.append({"params": chosen, **about})
     if config.name == "adamw":
         return torch.optim.AdamW(groups, lr=config.lr)
     return torch.optim.SGD(groups, lr=config.lr, momentum=config.momentum)
 
 
-def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float) -> None:
-    """Give every group its share of the schedule's rate."""
+def set_learning_rate(optimizer: torch.optim.Optimizer, rate: float, progress: float) -> None:
+    """Give every group its share of the schedule's rate, once `progress` is past its delay."""
     for group in optimizer.param_groups:
-        group["lr"] = rate * group["scale"]
-
-
-def _trainable(part: nn.Module, weights: bool) -> list[nn.Parameter]:
-    return [p for p in part.parameters() if p.requires_grad and (p.ndim > 1) == weights]
+        group["lr"] = rate * group["scale"] if progress >= group["delay"] else 0.0
 
 
 class MovingAverage:

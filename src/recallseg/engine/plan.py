@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from recallseg.config import RunConfig
-from recallseg.engine.learner import build_decoder, build_model
+from recallseg.engine.learner import build_decoder, build_model, view_recipe
 from recallseg.engine.optim import iterations_for
 from recallseg.engine.world import scenario_of
 from recallseg.methods import build_method
@@ -47,7 +47,8 @@ def bank_bytes(config: RunConfig, photos: int) -> int:
     """The disk space that the features of `photos` photos would take."""
     with torch.device("meta"):
         model = build_model(config.model, 2, weights="none")
-        return photos * config.bank.views * bytes_per_view(model.encoder, config.views.crop)
+        recipe = view_recipe(config.views, model.encoder)
+        return photos * config.bank.views * bytes_per_view(model.encoder, recipe)
 
 
 def parameters(module: nn.Module) -> int:

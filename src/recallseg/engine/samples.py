@@ -73,7 +73,7 @@ class PhotoSamples:
     def batch(self, picks: Sequence[Pick]) -> Batch:
         """uint8 views (B, 3, crop, crop) and their labels."""
         photos, labels = zip(*map(self._view, picks), strict=True)
-        return Batch(torch.stack(photos), torch.stack(labels))
+        return Batch(torch.stack(labels), photos=torch.stack(photos))
 
     def _view(self, pick: Pick) -> tuple[torch.Tensor, torch.Tensor]:
         photo, mask = self.dataset.read(pick.row)
@@ -92,8 +92,7 @@ class BankSamples:
         return len(self.rows)
 
     def batch(self, picks: Sequence[Pick]) -> Batch:
-        """Features (B, C, h, w) and labels (B, crop, crop)."""
+        """Features (B, C, h, w) and labels."""
         rows = [self.rows[pick.row] for pick in picks]
-        features, masks = self.bank.read(rows, [pick.visit % self.bank.views for pick in picks])
-        inputs = tuple(map_.float() for map_ in features)
-        return Batch(inputs, torch.from_numpy(self.table[masks]))
+        features, labels = self.bank.read(rows, [pick.visit % self.bank.views for pick in picks])
+        return Batch(torch.from_numpy(self.table[labels]), features=features.float())

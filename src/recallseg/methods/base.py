@@ -6,27 +6,31 @@ from torch import Tensor
 
 from recallseg.config import MethodConfig
 from recallseg.losses import cross_entropy
-from recallseg.model import Features, Segmenter
+from recallseg.model import Segmenter
 from recallseg.scenario import Scenario
 
 
 class Batch(NamedTuple):
-    """Training samples: photos or their stored features, and labels as channels of the model."""
+    """Training samples: labels as channels of the model, and photos or their stored features."""
 
-    inputs: Tensor | Features
-    """uint8 photos (B, 3, H, W), or features of a frozen encoder."""
     labels: Tensor
     """(B, H, W), 255 for void."""
+    photos: Tensor | None = None
+    """uint8, (B, 3, H', W')."""
+    features: Tensor | None = None
+    """(B, C, h, w) of a frozen encoder; photos are not needed then."""
 
-    @property
-    def size(self) -> tuple[int, int]:
-        """Height and width of the photos, also where only features are at hand."""
-        return self.labels.shape[-2], self.labels.shape[-1]
+
+def logits_of(model: Segmenter, batch: Batch) -> Tensor:
+    """The logits (B, C, H, W) of a batch, at the size of its labels."""
+    size = batch.labels.shape[-2:]
+    logits: Tensor = model(batch.photos, features=batch.features, size=(size[0], size[1]))
+    return logits
 
 
 def plain_loss(model: Segmenter, batch: Batch) -> Tensor:
     """Cross-entropy on the labels as they are: step 0 of every method."""
-    return cross_entropy(model(batch.inputs, batch.size), batch.labels)
+    return cross_entropy(logits_of(model, batch), batch.labels)
 
 
 class Method:

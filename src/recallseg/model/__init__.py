@@ -1,14 +1,13 @@
 """Encoders, the growing DeepLab-V2 decoder, and the segmenter they make together."""
 
 from recallseg.model.decoder import Decoder, scaled_dilations, upsample
-from recallseg.model.encoders import Encoder, Features
+from recallseg.model.encoders import Encoder
 from recallseg.model.segmenter import Segmenter
 from recallseg.model.weights import imagenet_classifier
 
 __all__ = [
     "Decoder",
     "Encoder",
-    "Features",
     "Segmenter",
     "imagenet_classifier",
     "scaled_dilations",

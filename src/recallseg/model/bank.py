@@ -6,6 +6,7 @@ training photos are training data: a bank lies in the cache, never in a run fold
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import TypeVar
@@ -19,9 +20,10 @@ from recallseg.data.dataset import SegmentationDataset
 from recallseg.data.transforms import ViewRecipe, to_tensors
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key, readable_disk_errors, write_json
-from recallseg.model.encoders import Encoder, Features
+from recallseg.model.encoders import Encoder
 from recallseg.progress import prefetch
 
+Labels = npt.NDArray[np.uint8]
 Number = TypeVar("Number", np.float16, np.uint8)
 
 
@@ -33,15 +35,15 @@ def bytes_on_disk(folder: Path) -> int:
 
 
 @torch.no_grad()
-def feature_shapes(encoder: Encoder, crop: int) -> list[tuple[int, ...]]:
-    """The shapes (C, h, w) of an encoder's features of one view."""
+def feature_shape(encoder: Encoder, crop: int) -> tuple[int, ...]:
+    """The shape (C, h, w) of an encoder's features of one view."""
     blank = torch.zeros(1, 3, crop, crop, device=next(encoder.parameters()).device)
-    return [tuple(map_.shape[1:]) for map_ in encoder(blank)]
+    return tuple(encoder(blank).shape[1:])
 
 
-def bytes_per_view(encoder: Encoder, crop: int) -> int:
-    """What a stored view takes: features in half precision and a mask."""
-    return crop**2 + sum(2 * int(np.prod(shape)) for shape in feature_shapes(encoder, crop))
+def bytes_per_view(encoder: Encoder, recipe: ViewRecipe) -> int:
+    """What a stored view takes: features in half precision and labels."""
+    return 2 * int(np.prod(feature_shape(encoder, recipe.crop))) + recipe.label_size**2
 
 
 class DiskBudget:
@@ -80,22 +82,18 @@ class FeatureBank:
         parts = {
             "encoder": encoder.fingerprint(),
             "data": dataset.signature(),
-            "crop": recipe.crop,
-            "scale": recipe.scale,
-            "padding": recipe.padding,
+            "recipe": asdict(recipe),
             "views": views,
             "seed": seed,
         }
         self.seed = seed
         self.folder = parent / content_key(parts)
-        self.shapes = feature_shapes(encoder, recipe.crop)
-        self._maps: list[npt.NDArray[np.float16]] = []
         self._about = parts | {"dataset": dataset.name, "photos": len(dataset)}
 
     @property
     def bytes_per_photo(self) -> int:
         """What the views of one photo take on disk."""
-        return self.views * bytes_per_view(self.encoder, self.recipe.crop)
+        return self.views * bytes_per_view(self.encoder, self.recipe)
 
     def open(self) -> None:
         """Map the files, making them first if they are not there."""
@@ -103,13 +101,13 @@ class FeatureBank:
             self.folder.mkdir(parents=True, exist_ok=True)
             if not (self.folder / "about.json").exists():
                 write_json(self.folder / "about.json", self._about)
-            count, crop = len(self.dataset), self.recipe.crop
-            self._maps = [
-                _sparse(self.folder / f"features-{i}.f16", np.float16, (count, self.views, *shape))
-                for i, shape in enumerate(self.shapes)
-            ]
-            self._masks = _sparse(
-                self.folder / "masks.u8", np.uint8, (count, self.views, crop, crop)
+            count, side = len(self.dataset), self.recipe.label_size
+            shape = feature_shape(self.encoder, self.recipe.crop)
+            self._features = _sparse(
+                self.folder / "features.f16", np.float16, (count, self.views, *shape)
+            )
+            self._labels = _sparse(
+                self.folder / "labels.u8", np.uint8, (count, self.views, side, side)
             )
             self._done = _sparse(self.folder / "done.u8", np.uint8, (count,))
 
@@ -122,23 +120,21 @@ class FeatureBank:
         """Encode the views of `rows` that are missing; `advance` hears of every photo."""
         missing = self.missing(rows)
         device = next(self.encoder.parameters()).device
-        for row, (photos, masks) in zip(missing, prefetch(self._views_of, missing), strict=True):
+        for row, (photos, labels) in zip(missing, prefetch(self._views_of, missing), strict=True):
             with torch.no_grad():
-                features = self.encoder(photos.to(device))
-            for stored, encoded in zip(self._maps, features, strict=True):
-                half = encoded.to(torch.float16).cpu()
-                if not torch.isfinite(half).all():
-                    raise RecallsegError(
-                        "The encoder's features are too large for half precision; set "
-                        "bank.enabled=false to encode photos on the fly."
-                    )
-                stored[row] = half.numpy()
-            self._masks[row] = masks.numpy()
+                features = self.encoder(photos.to(device)).to(torch.float16).cpu()
+            if not torch.isfinite(features).all():
+                raise RecallsegError(
+                    "The encoder's features are too large for half precision; set "
+                    "bank.enabled=false to encode photos on the fly."
+                )
+            self._features[row] = features.numpy()
+            self._labels[row] = labels.numpy()
             self._done[row] = 1
             advance(1)
 
     def _views_of(self, row: int) -> tuple[Tensor, Tensor]:
-        """All views of a photo, (V, 3, crop, crop) and (V, crop, crop)."""
+        """All views of a photo, (V, 3, crop, crop), and their labels."""
         stem = self.dataset.pairs[row].stem
         photo, mask = to_tensors(*self.dataset.read(row))
         cuts = [
@@ -147,12 +143,9 @@ class FeatureBank:
         ]
         return torch.stack([cut[0] for cut in cuts]), torch.stack([cut[1] for cut in cuts])
 
-    def read(
-        self, rows: Sequence[int], views: Sequence[int]
-    ) -> tuple[Features, npt.NDArray[np.uint8]]:
-        """Features (B, C, h, w) in half precision, and masks (B, crop, crop) of ids as on disk."""
-        features = tuple(torch.from_numpy(stored[rows, views]) for stored in self._maps)
-        return features, self._masks[rows, views]
+    def read(self, rows: Sequence[int], views: Sequence[int]) -> tuple[Tensor, Labels]:
+        """Features (B, C, h, w) in half precision, and labels (B, side, side) as on disk."""
+        return torch.from_numpy(self._features[rows, views]), self._labels[rows, views]
 
 
 def _sparse(path: Path, dtype: type[Number], shape: tuple[int, ...]) -> npt.NDArray[Number]:

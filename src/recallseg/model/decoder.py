@@ -8,8 +8,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recallseg.model.encoders import Features
-
 BACKGROUND = 0
 
 
@@ -43,23 +41,15 @@ class Branch(nn.Conv2d):
 class Decoder(nn.Module):
     """Parallel 3×3 convolutions with different dilations from features to classes, summed.
 
-    `channels` are those of the features; a second entry adds a 3×3 convolution on the low-level
-    map, to whose size the sum is upsampled. `classes` counts the background, channel 0.
+    `channels` are those of the features; `classes` counts the background, channel 0.
     """
 
     def __init__(
-        self,
-        channels: tuple[int, ...],
-        classes: int,
-        *,
-        dilations: tuple[int, ...],
-        init_std: float = 0.01,
+        self, channels: int, classes: int, *, dilations: tuple[int, ...], init_std: float = 0.01
     ) -> None:
         super().__init__()
         self.init_std = init_std
-        high, *low = channels
-        self.branches = nn.ModuleList(Branch(high, classes, dilation) for dilation in dilations)
-        self.skip = Branch(low[0], classes) if low else None
+        self.branches = nn.ModuleList(Branch(channels, classes, each) for each in dilations)
         for conv in self._convs():
             nn.init.normal_(conv.weight, std=init_std)
             nn.init.zeros_(conv.bias)
@@ -69,13 +59,9 @@ class Decoder(nn.Module):
         """Number of output channels, background included."""
         return self._convs()[0].out_channels
 
-    def forward(self, features: Features) -> Tensor:
-        """Logits (B,classes,h,w) at the resolution of the finest map in `features`."""
-        logits = sum_of_dilated(features[0], self._convs()[: len(self.branches)])
-        if self.skip is None:
-            return logits
-        finer: Tensor = self.skip(features[1])
-        return upsample(logits, (finer.shape[-2], finer.shape[-1])) + finer
+    def forward(self, features: Tensor) -> Tensor:
+        """Logits (B,classes,h,w) of features (B,C,h,w)."""
+        return sum_of_dilated(features, self._convs())
 
     @torch.no_grad()
     def grow(self, n: int, init: Literal["random", "background"] = "random") -> None:
@@ -101,9 +87,7 @@ class Decoder(nn.Module):
             conv.append(weight, bias)
 
     def _convs(self) -> list[Branch]:
-        """All convolutions that add to the logits, the low-level one last."""
-        modules = [*self.branches, self.skip]
-        return [module for module in modules if isinstance(module, Branch)]
+        return [module for module in self.branches if isinstance(module, Branch)]
 
 
 def sum_of_dilated(features: Tensor, convs: Sequence[Branch]) -> Tensor:

@@ -3,28 +3,47 @@
 import recallseg.torchvision_guard  # noqa: F401
 
 import hashlib
+from collections.abc import Sequence
 from typing import Self
 
 import timm
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from recallseg.errors import RecallsegError
 from recallseg.model.weights import create, timm_name
 
-Features = tuple[Tensor, ...]
-"""`(high,)` or `(high, low)`: maps (B,C,h,w) at the output stride and at the low-level stride."""
-
 PROBE_SIZE = 128
 
 
-class Encoder(nn.Module):
-    """A timm CNN that turns images (B,3,H,W) into features, BatchNorm statistics frozen.
+class Neck(nn.Module):
+    """Brings the maps of several stages to one width and to the finest size, and adds them up.
 
-    `weights` is `imagenet`, `none` or the path of a file. With `low_level_stride` the features
-    hold a second, finer map for a skip connection. The layers of BatchNorm keep their statistics
-    in training (their affine part still learns) unless `train_batch_norm` is set.
+    It gives small encoders finer features than their last stage has. It belongs to the encoder: it
+    learns in step 0 and is frozen with it.
+    """
+
+    def __init__(self, channels: Sequence[int], width: int) -> None:
+        super().__init__()
+        self.laterals = nn.ModuleList(nn.Conv2d(each, width, 1) for each in channels)
+
+    def forward(self, maps: Sequence[Tensor]) -> Tensor:
+        """One map (B,width,h,w) from maps (B,C_i,h_i,w_i), the finest first."""
+        finest, *coarser = (lateral(m) for lateral, m in zip(self.laterals, maps, strict=True))
+        for each in coarser:
+            finest = finest + F.interpolate(each, finest.shape[-2:], mode="bilinear")
+        return F.relu(finest)
+
+
+class Encoder(nn.Module):
+    """A timm CNN that turns images (B,3,H,W) into features (B,channels,h,w), at `stride`.
+
+    `weights` is `imagenet`, `none` or the path of a file. With `neck`, a number of channels, the
+    features are those of a `Neck` over all stages from `neck_stride` up; without it, those of the
+    last stage. The layers of BatchNorm keep their statistics in training (their affine part still
+    learns) unless `train_batch_norm` is set.
     """
 
     mean: Tensor
@@ -36,21 +55,21 @@ class Encoder(nn.Module):
         *,
         output_stride: int = 16,
         weights: str = "imagenet",
-        low_level_stride: int | None = None,
+        neck: int | None = None,
+        neck_stride: int = 8,
         train_batch_norm: bool = False,
     ) -> None:
         super().__init__()
-        self.name = name
-        self.output_stride = output_stride
-        self.low_level_stride = low_level_stride
+        self.architecture = (name, output_stride, neck, neck_stride)
         self.train_batch_norm = train_batch_norm
         self.frozen = False
         stages = _offered_stages(name, output_stride)
-        kept = _kept_stages(name, stages, low_level_stride)
-        self.channels = tuple(stages[index][0] for index in reversed(kept))
-        self.strides = tuple(stages[index][1] for index in reversed(kept))
+        kept = _kept_stages(name, stages, neck_stride) if neck else (len(stages) - 1,)
         options = {"features_only": True, "output_stride": output_stride, "out_indices": kept}
         self.body = create(name, weights, **options)
+        self.neck = Neck([stages[index][0] for index in kept], neck) if neck else None
+        self.channels = neck or stages[-1][0]
+        self.stride = stages[kept[0]][1]
         config = timm.get_pretrained_cfg(timm_name(name))
         for key, values in (("mean", config.mean), ("std", config.std)):
             self.register_buffer(key, torch.tensor(values).view(3, 1, 1), persistent=False)
@@ -62,14 +81,15 @@ class Encoder(nn.Module):
         red, green, blue = (round(255 * value) for value in self.mean.flatten().tolist())
         return red, green, blue
 
-    def forward(self, images: Tensor) -> Features:
-        """Features of images (B,3,H,W), either uint8 or float in [0,1]."""
+    def forward(self, images: Tensor) -> Tensor:
+        """Features (B,channels,h,w) of images (B,3,H,W), either uint8 or float in [0,1]."""
         if images.dtype != torch.uint8 and not images.is_floating_point():
             raise TypeError(f"Images are uint8, or float in [0,1]; these are {images.dtype}.")
         highest = 255 if images.dtype == torch.uint8 else 1
         normalised = (images.to(self.mean.dtype) / highest - self.mean) / self.std
         maps = self.body(normalised.contiguous(memory_format=torch.channels_last))
-        return tuple(reversed(maps))
+        features: Tensor = self.neck(maps) if self.neck else maps[-1]
+        return features
 
     def train(self, mode: bool = True) -> Self:
         """Training mode, except for what is frozen: BatchNorm statistics, or everything."""
@@ -94,7 +114,7 @@ class Encoder(nn.Module):
         """
         tensors = dict(self.named_parameters()) | dict(self.named_buffers())
         digest = hashlib.sha256()
-        digest.update(repr((self.name, self.output_stride, self.low_level_stride)).encode())
+        digest.update(repr(self.architecture).encode())
         for key, tensor in sorted(tensors.items()):
             digest.update(f"{key} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
             values = tensor.detach().cpu().contiguous().flatten()
@@ -130,17 +150,12 @@ def _offered_stages(name: str, output_stride: int) -> list[tuple[int, int]]:
     return stages
 
 
-def _kept_stages(
-    name: str, stages: list[tuple[int, int]], low_level_stride: int | None
-) -> tuple[int, ...]:
-    """Indices of the stages whose maps are the features, the low-level one first."""
-    high = len(stages) - 1
-    if low_level_stride is None:
-        return (high,)
-    lower = [stride for _, stride in stages[:high]]
-    if low_level_stride not in (4, 8) or low_level_stride not in lower:
+def _kept_stages(name: str, stages: list[tuple[int, int]], neck_stride: int) -> tuple[int, ...]:
+    """Indices of the stages that a neck of this stride adds up, the finest first."""
+    strides = [stride for _, stride in stages]
+    if neck_stride not in strides:
         raise RecallsegError(
-            f"'{name}' has no low-level features at stride {low_level_stride}; the low-level "
-            f"stride is 4, 8 or left out, and its lower stages have the strides {lower}."
+            f"'{name}' has no stage at stride {neck_stride} for a neck; its stages have the "
+            f"strides {sorted(set(strides))}."
         )
-    return (lower.index(low_level_stride), high)
+    return tuple(index for index, stride in enumerate(strides) if stride >= neck_stride)

@@ -9,7 +9,7 @@ from torch import Tensor
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.files import atomic_path, content_key
 from recallseg.model.bank import DiskBudget
-from recallseg.model.encoders import Encoder, Features
+from recallseg.model.encoders import Encoder
 
 
 class NativeBank:
@@ -22,15 +22,13 @@ class NativeBank:
         self.folder = parent / content_key(encoder.fingerprint(), dataset.signature(), "native")
 
     @torch.no_grad()
-    def features(self, row: int, photo: Tensor) -> Features:
+    def features(self, row: int, photo: Tensor) -> Tensor:
         """The features of photo number `row`, (1, 3, H, W), stored while there is room."""
         path = self.folder / f"{row:06}.safetensors"
         if path.is_file():
-            stored = load_file(path)
-            return tuple(stored[name].to(photo.device) for name in sorted(stored))
-        features: Features = self.encoder(photo)
-        if self.budget.take(sum(map_.nbytes for map_ in features)):
+            return load_file(path)["features"].to(photo.device)
+        features: Tensor = self.encoder(photo)
+        if self.budget.take(features.nbytes):
             with atomic_path(path) as temporary:
-                named = {str(i): map_.cpu().contiguous() for i, map_ in enumerate(features)}
-                save_file(named, temporary)
+                save_file({"features": features.cpu().contiguous()}, temporary)
         return features

@@ -3,7 +3,7 @@
 from torch import Tensor, nn
 
 from recallseg.model.decoder import Decoder, upsample
-from recallseg.model.encoders import Encoder, Features
+from recallseg.model.encoders import Encoder
 
 
 class Segmenter(nn.Module):
@@ -14,14 +14,22 @@ class Segmenter(nn.Module):
         self.encoder = encoder
         self.decoder = decoder
 
-    def forward(self, inputs: Tensor | Features, size: tuple[int, int] | None = None) -> Tensor:
-        """Logits (B,C,*size) of images (uint8 or float in [0,1]) or of features encoded before.
+    def forward(
+        self,
+        images: Tensor | None = None,
+        *,
+        features: Tensor | None = None,
+        size: tuple[int, int] | None = None,
+    ) -> Tensor:
+        """Logits (B,C,*size) of images (uint8 or float in [0,1]), or of features encoded before.
 
-        Images know their size; features must be told that of the images they came from.
+        By default logits have the size of the images; features must be told a size.
         """
-        if isinstance(inputs, Tensor):
-            size = size or (inputs.shape[-2], inputs.shape[-1])
-            inputs = self.encoder(inputs)
+        if features is None:
+            if images is None:
+                raise ValueError("give images or their features")
+            features = self.encoder(images)
+            size = size or (images.shape[-2], images.shape[-1])
         if size is None:
-            raise ValueError("features must come with the size of their images")
-        return upsample(self.decoder(inputs), size)
+            raise ValueError("features must come with the size that the logits shall have")
+        return upsample(self.decoder(features), size)
