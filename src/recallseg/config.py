@@ -104,7 +104,7 @@ class OptimConfig(Section):
     batch: Positive = 4
     accumulate: Positive = 1
     """Batches whose gradients are summed before a step of the optimiser."""
-    iterations_per_class: Positive = 1000
+    iterations_per_class: Rate = 1000
     overlapped_factor: Rate = 1.0
     """Multiplies the iterations in the overlapped setup."""
     ema: Annotated[float, Field(ge=0, lt=1)] = 0.0

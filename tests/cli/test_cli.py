@@ -6,6 +6,7 @@ import time
 
 import pytest
 from drawn import whole_voc
+from tiny import tiny_config
 
 
 def recallseg(*arguments, **environment):
@@ -120,3 +121,67 @@ def test_version():
     from recallseg import __version__
 
     assert recallseg("--version").stdout.strip() == f"recallseg {__version__}"
+
+
+@pytest.fixture
+def tiny_file(tmp_path):
+    from recallseg.config import dump_config
+
+    path = tmp_path / "tiny.yaml"
+    path.write_text(dump_config(tiny_config(tmp_path / "voc")))
+    return path
+
+
+def test_run_evaluate_and_cache(tiny_file, tmp_path):
+    other = tiny_file.with_name("other.yaml")
+    other.write_text(tiny_file.read_text())
+    out = tmp_path / "runs"
+    words = [tiny_file, other, "scenario.spec=18-2", "--out", out]
+    run = recallseg("run", *words)
+    assert run.returncode == 0, run.stderr
+    assert "tvmonitor" in run.stdout
+    folders = sorted(out.iterdir())
+    assert len(folders) == 2
+    results = [json.loads((folder / "result.json").read_text()) for folder in folders]
+    assert results[0]["steps"] == results[1]["steps"]
+    assert "step 0: done" not in recallseg("run", *words).stderr
+
+    score = recallseg("evaluate", folders[0], "--json")
+    assert json.loads(score.stdout) == results[0]["steps"][-1]
+    assert "mean: old" in recallseg("evaluate", folders[0], "--step", "0").stdout
+
+    listed = recallseg("cache")
+    assert "bank" in listed.stdout
+    assert "step-0" in listed.stdout
+    assert recallseg("cache", "clear", "nonsense").returncode == 2
+    assert "freed" in recallseg("cache", "clear").stdout
+    assert recallseg("cache").stdout.strip() == os.environ["RECALLSEG_CACHE"]
+
+
+def test_a_dry_run_shows_the_plan_and_trains_nothing(tiny_file, tmp_path):
+    run = recallseg("run", tiny_file, "--dry-run", "--json", "--out", tmp_path / "runs")
+    found = json.loads(run.stdout)
+    assert [step["iterations"] for step in found["steps"]] == [36, 8, 8]
+    text = recallseg("run", tiny_file, "--dry-run", "--out", tmp_path / "runs").stdout
+    assert "feature bank of the later steps" in text
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "TINY", "method.name=magic"], "Unknown method 'magic'"),
+        (["run", "TINY", "optim.lr=-1"], "optim.lr: "),
+        (["run", "TINY", "model.encoder=resnet1001"], "Unknown encoder 'resnet1001'"),
+        (["run", "TINY", "model.weights=/nowhere.pth"], "/nowhere.pth"),
+        (["run", "seed=1"], "Name at least one YAML file"),
+        (["evaluate", "/nowhere"], "is not a run folder"),
+    ],
+)
+def test_wrong_runs_end_with_a_sentence(tiny_file, tmp_path, words, sentence):
+    words = [tiny_file if word == "TINY" else word for word in words]
+    out = ["--out", tmp_path / "runs"] if words[0] == "run" else []
+    run = recallseg(*words, *out)
+    assert run.returncode == 2
+    assert sentence in run.stderr
+    assert "Traceback" not in run.stderr

@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 from recallseg.config import RunConfig
-from recallseg.engine.learner import build_decoder, build_model, view_recipe
+from recallseg.data.transforms import ViewRecipe
+from recallseg.engine.learner import build_decoder, build_model
 from recallseg.engine.optim import iterations_for
 from recallseg.engine.world import scenario_of
 from recallseg.methods import build_method
@@ -47,7 +48,7 @@ def bank_bytes(config: RunConfig, photos: int) -> int:
     """The disk space that the features of `photos` photos would take."""
     with torch.device("meta"):
         model = build_model(config.model, 2, weights="none")
-        recipe = view_recipe(config.views, model.encoder)
+        recipe = ViewRecipe(config.views.crop, label_stride=config.views.label_stride)
         return photos * config.bank.views * bytes_per_view(model.encoder, recipe)
 
 

@@ -93,8 +93,9 @@ class Phase:
             self.reporter.say(f"{self.name}: {self.done}/{self.total}{text}  {left:.0f} s left")
 
     def finish(self) -> None:
-        """Say how long it took, if it took long enough to matter."""
+        """Say how long it took, if it took long enough to matter, and note it in the journal."""
         seconds = time.monotonic() - self.started
+        self.reporter.note(phase=self.name, seconds=round(seconds, 3), parts=self.done - self.first)
         if seconds > 2:
             self.reporter.say(f"{self.name}: done in {seconds:.0f} s{self.text}")
 

@@ -12,7 +12,7 @@ def score(
     """The scores after a step, in percent as in the paper; None for what does not exist.
 
     `names` are the model's channels, background first; the first `initial` classes after it are
-    those of step 0, which Table 1 calls old.
+    those of step 0, which Table 1 calls old. `pixels` is how many were counted.
     """
     values, accuracy = iou(counts), pixel_accuracy(counts)
     channels = range(1, len(names))
@@ -23,6 +23,7 @@ def score(
         "miou": {name: percent(value) for name, value in means.items()},
         "iou": dict(zip(names, map(percent, values.tolist()), strict=True)),
         "pixel_accuracy": dict(zip(names, map(percent, accuracy.tolist()), strict=True)),
+        "pixels": int(counts.sum()),
     }
 
 

@@ -12,6 +12,7 @@ import torch
 from lightning_fabric import Fabric
 
 from recallseg.config import RunConfig
+from recallseg.engine.memory import keep_large_blocks
 from recallseg.engine.reporting import Reporter
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path, write_json
@@ -36,6 +37,7 @@ class Session:
 
         Without a folder nothing is kept: no journal and no state.
         """
+        keep_large_blocks()
         strategy = "ddp" if config.devices > 1 else "auto"
         fabric = Fabric(
             accelerator=config.accelerator,

@@ -1,0 +1,47 @@
+"""Runs survive being killed, and do not depend on how many processes share them."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from kill_and_resume import compare
+from tiny import tiny_config
+
+from recallseg.config import dump_config
+
+
+@pytest.fixture
+def config_file(tmp_path):
+    config = tiny_config(
+        tmp_path / "voc", checkpoint_seconds=0, optim__iterations_per_class=3, views__crop=65
+    )
+    path = tmp_path / "tiny.yaml"
+    path.write_text(dump_config(config))
+    return path
+
+
+def test_a_run_killed_again_and_again_ends_with_the_same_numbers(config_file, tmp_path):
+    killed = compare([str(config_file)], tmp_path / "kill")
+    assert len(killed) == 5
+
+
+def test_two_processes_count_every_photo_once(config_file, tmp_path):
+    pixels = {}
+    for devices in (1, 2):
+        out = tmp_path / f"runs-{devices}"
+        words = [str(config_file), f"devices={devices}", "accelerator=cpu", "--out", str(out)]
+        run = subprocess.run(
+            [sys.executable, "-m", "recallseg", "run", *words],
+            capture_output=True,
+            text=True,
+            check=False,
+            env=os.environ | {"RECALLSEG_CACHE": str(tmp_path / f"cache-{devices}")},
+        )
+        assert run.returncode == 0, run.stderr
+        (folder,) = out.iterdir()
+        steps = [json.loads((folder / f"step-{k}/metrics.json").read_text()) for k in range(3)]
+        pixels[devices] = [step["pixels"] for step in steps]
+    assert pixels[1] == pixels[2]
+    assert pixels[1][2] == 21 * 24 * 19

@@ -1,0 +1,101 @@
+"""Kill a run with SIGKILL at awkward moments, start it again each time, and compare its numbers.
+
+    python tools/kill_and_resume.py CONFIG.yaml [key=value ...]
+
+One run goes through in peace. Another is killed while it encodes photos, trains, evaluates and
+writes, and once at a random moment; each time the same command is started again. The metrics in
+both result.json files must be equal byte for byte. Each run has a cache of its own.
+"""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+Moment = Callable[[Path, Path], bool]
+
+
+def _encoding(run: Path, cache: Path) -> bool:
+    return any(1 in path.read_bytes() for path in cache.glob("bank/*/done.u8"))
+
+
+def _training(run: Path, cache: Path) -> bool:
+    return any(run.glob("*/state/training.pt"))
+
+
+def _evaluating(run: Path, cache: Path) -> bool:
+    last = max(run.glob("*/step-*/decoder.safetensors"), default=None)
+    return last is not None and not (last.parent / "metrics.json").exists()
+
+
+def _writing(run: Path, cache: Path) -> bool:
+    return any(run.glob("*/**/.*.tmp/*"))
+
+
+def _in_a_while() -> Moment:
+    deadline = time.monotonic() + random.uniform(2, 12)
+    return lambda run, cache: time.monotonic() > deadline
+
+
+def start(words: list[str], run: Path, cache: Path) -> subprocess.Popen[bytes]:
+    """The command that a person would type, with its own folder and cache."""
+    command = [sys.executable, "-m", "recallseg", "run", *words, "--out", str(run)]
+    environment = os.environ | {"RECALLSEG_CACHE": str(cache)}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+
+
+def kill_at(words: list[str], run: Path, cache: Path, moment: Moment) -> bool:
+    """Start the command and kill it when the moment has come; false if it ended before."""
+    process = start(words, run, cache)
+    while process.poll() is None:
+        if moment(run, cache):
+            process.kill()
+            process.wait()
+            return True
+        time.sleep(0.002)
+    if process.returncode:
+        raise SystemExit(f"the run failed with exit code {process.returncode}")
+    return False
+
+
+def metrics_of(run: Path) -> str:
+    """What result.json says, without how long it took."""
+    (path,) = run.glob("*/result.json")
+    result = json.loads(path.read_text())
+    return json.dumps({k: v for k, v in result.items() if k not in ("seconds", "peak_memory_mb")})
+
+
+def compare(words: list[str], scratch: Path) -> list[str]:
+    """Run once in peace and once under fire; the moments at which it was really killed."""
+    peace, fire = scratch / "peace", scratch / "fire"
+    if start(words, peace / "runs", peace / "cache").wait():
+        raise SystemExit("the uninterrupted run failed")
+    moments: dict[str, Moment] = {
+        "training": _training,
+        "a random moment": _in_a_while(),
+        "evaluating": _evaluating,
+        "encoding": _encoding,
+        "writing": _writing,
+    }
+    killed = []
+    for name, moment in moments.items():
+        if kill_at(words, fire / "runs", fire / "cache", moment):
+            killed.append(name)
+    if start(words, fire / "runs", fire / "cache").wait():
+        raise SystemExit("the resumed run failed")
+    if metrics_of(peace / "runs") != metrics_of(fire / "runs"):
+        raise SystemExit(f"the numbers differ; see {scratch}")
+    return killed
+
+
+if __name__ == "__main__":
+    folder = Path(tempfile.mkdtemp(prefix="recallseg-kill-"))
+    moments = compare(sys.argv[1:], folder)
+    print(f"killed while: {', '.join(moments)}; the metrics are identical")  # noqa: T201
+    shutil.rmtree(folder)
