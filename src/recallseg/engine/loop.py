@@ -41,6 +41,40 @@ class Training:
         return content_key(self.name, self.iterations, self.optim.model_dump(), session.config.seed)
 
 
+@dataclass
+class State:
+    """What an unfinished training must not lose."""
+
+    model: Segmenter
+    optimizer: torch.optim.Optimizer
+    average: MovingAverage | None
+
+    def save(self, session: Session, training: Training, iteration: int) -> None:
+        """Keep everything, to go on with `iteration`."""
+        values = {
+            "key": training.key(session),
+            "iteration": iteration,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "average": self.average.values if self.average else None,
+        }
+        session.save("training.pt", values)
+
+    def resume(self, session: Session, training: Training) -> int:
+        """Take up what was kept of this very training; the iteration to go on with."""
+        saved = session.load("training.pt")
+        iteration = 0
+        if saved and saved["key"] == training.key(session):
+            self.model.load_state_dict(saved["model"])
+            self.optimizer.load_state_dict(saved["optimizer"])
+            if self.average:
+                self.average.restore(saved["average"])
+            iteration = int(saved["iteration"])
+            session.reporter.say(f"{training.name}: going on at iteration {iteration}")
+        session.reporter.forget_after(training.name, iteration)
+        return iteration
+
+
 def train(
     session: Session, training: Training, model: Segmenter, samples: Samples, loss: Loss
 ) -> None:
@@ -49,7 +83,8 @@ def train(
     wrapped, optimizer = fabric.setup(model, build_optimizer(model, optim))
     trainable = [p for p in model.parameters() if p.requires_grad]
     average = MovingAverage(trainable, optim.ema) if optim.ema else None
-    start = _resume(session, training, trainable, optimizer, average)
+    state = State(model, optimizer, average)
+    start = state.resume(session, training)
     model.train()
     every = max(1, training.iterations // JOURNAL_LINES)
     saved = time.monotonic()
@@ -66,7 +101,7 @@ def train(
             text = f"  loss {value:.3f}  lr {rate:.2g}"
             phase.advance(1, text, per_second=(optim.batch * optim.accumulate, "photos"))
             if time.monotonic() - saved > session.config.checkpoint_seconds:
-                _save(session, training, iteration + 1, trainable, optimizer, average)
+                state.save(session, training, iteration + 1)
                 saved = time.monotonic()
     if average:
         average.apply()
@@ -103,46 +138,3 @@ def _batches(session: Session, training: Training, samples: Samples, start: int)
         return samples.batch(schedule.picks(number)[fabric.global_rank :: fabric.world_size])
 
     return prefetch(share, range(start * optim.accumulate, training.iterations * optim.accumulate))
-
-
-def _save(
-    session: Session,
-    training: Training,
-    iteration: int,
-    trainable: list[torch.nn.Parameter],
-    optimizer: torch.optim.Optimizer,
-    average: MovingAverage | None,
-) -> None:
-    values = {
-        "key": training.key(session),
-        "iteration": iteration,
-        "weights": [p.detach().clone() for p in trainable],
-        "optimizer": optimizer.state_dict(),
-        "average": average.values if average else None,
-    }
-    session.save("training.pt", values)
-
-
-def _resume(
-    session: Session,
-    training: Training,
-    trainable: list[torch.nn.Parameter],
-    optimizer: torch.optim.Optimizer,
-    average: MovingAverage | None,
-) -> int:
-    """Take up a saved state of this very training; the iteration to go on with."""
-    saved = session.load("training.pt")
-    iteration = 0
-    if saved and saved["key"] == training.key(session):
-        with torch.no_grad():
-            for parameter, value in zip(trainable, saved["weights"], strict=True):
-                parameter.copy_(value)
-        optimizer.load_state_dict(saved["optimizer"])
-        if average:
-            average.values = [
-                value.to(p.device) for value, p in zip(saved["average"], trainable, strict=True)
-            ]
-        iteration = int(saved["iteration"])
-        session.reporter.say(f"{training.name}: going on at iteration {iteration}")
-    session.reporter.forget_after(training.name, iteration)
-    return iteration

@@ -1,6 +1,6 @@
 """Optimisers and their learning rates."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
 from torch import nn
@@ -66,6 +66,10 @@ class MovingAverage:
         """Move the averages towards the present weights."""
         decay = min(self.decay, (1 + iteration) / (10 + iteration))
         torch._foreach_lerp_(self.values, [p.detach() for p in self.parameters], 1 - decay)
+
+    def restore(self, values: Sequence[torch.Tensor]) -> None:
+        """Take up averages that were saved."""
+        self.values = [v.to(p.device) for v, p in zip(values, self.parameters, strict=True)]
 
     @torch.no_grad()
     def apply(self) -> None:

@@ -60,7 +60,8 @@ class Reporter:
             TextColumn("{task.fields[text]}"),
             TimeRemainingColumn(),
         )
-        with Progress(*columns, console=self.console, transient=True) as bar:
+        hidden = not self.console.is_terminal
+        with Progress(*columns, console=self.console, transient=True, disable=hidden) as bar:
             phase = Phase(self, bar, name, total, done)
             yield phase
         phase.finish()
