@@ -13,6 +13,9 @@ from typing import Any
 
 from recallseg.errors import RecallsegError
 
+TEMPORARY = ".tmp"
+"""How the hidden folders end in which files are written before they are moved to their place."""
+
 
 @contextlib.contextmanager
 def readable_disk_errors(path: Path) -> Iterator[None]:
@@ -38,7 +41,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
     """
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent))
+        scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=TEMPORARY, dir=path.parent))
         try:
             yield scratch / path.name
             (scratch / path.name).replace(path)

@@ -175,6 +175,7 @@ def test_a_dry_run_shows_the_plan_and_trains_nothing(tiny_file, tmp_path):
         (["run", "TINY", "model.encoder=resnet1001"], "Unknown encoder 'resnet1001'"),
         (["run", "TINY", "model.weights=/nowhere.pth"], "/nowhere.pth"),
         (["run", "seed=1"], "Name at least one YAML file"),
+        (["run", "TINY", "TINY", "devices=2"], "run one configuration at a time"),
         (["evaluate", "/nowhere"], "is not a run folder"),
     ],
 )

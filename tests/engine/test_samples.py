@@ -6,24 +6,45 @@ from drawn import whole_voc
 
 from recallseg.data import open_dataset
 from recallseg.data.transforms import ViewRecipe
-from recallseg.engine.samples import BankSamples, PhotoSamples, Pick, Schedule
+from recallseg.engine.samples import BankSamples, PhotoSamples, Pick, Shuffled
+from recallseg.methods import Batch
 from recallseg.model import Encoder
 from recallseg.model.bank import FeatureBank
 
 IDENTITY = np.arange(256, dtype=np.uint8)
 
 
+class Numbers:
+    """Samples that are nothing but their own number."""
+
+    def __init__(self, length):
+        self.length = length
+
+    def __len__(self):
+        return self.length
+
+    def batch(self, picks):
+        return Batch(torch.tensor([pick.row for pick in picks]))
+
+
 def test_every_photo_comes_once_in_each_round():
-    schedule = Schedule(photos=7, batch=3, seed="a")
-    picks = [pick for i in range(7) for pick in schedule.picks(i)]
+    stream = Shuffled(Numbers(7), size=3, seed="a")
+    picks = [pick for i in range(7) for pick in stream.picks(i)]
     assert Counter(picks) == Counter(Pick(row, visit) for visit in range(3) for row in range(7))
     orders = {tuple(p.row for p in picks[7 * v : 7 * v + 7]) for v in range(3)}
     assert len(orders) > 1
 
 
 def test_a_batch_is_a_function_of_its_number():
-    assert Schedule(50, 4, "a").picks(31) == Schedule(50, 4, "a").picks(31)
-    assert Schedule(50, 4, "a").picks(31) != Schedule(50, 4, "b").picks(31)
+    assert Shuffled(Numbers(50), 4, "a").picks(31) == Shuffled(Numbers(50), 4, "a").picks(31)
+    assert Shuffled(Numbers(50), 4, "a").picks(31) != Shuffled(Numbers(50), 4, "b").picks(31)
+
+
+def test_processes_share_a_batch():
+    stream = Shuffled(Numbers(50), size=5, seed="a")
+    whole = stream.batch(3).labels.tolist()
+    assert stream.batch(3, rank=0, world=2).labels.tolist() == whole[0::2]
+    assert stream.batch(3, rank=1, world=2).labels.tolist() == whole[1::2]
 
 
 def test_photos_are_relabelled_and_cut_anew_at_each_visit(tmp_path):

@@ -25,6 +25,9 @@ def config_file(tmp_path):
 def test_a_run_killed_again_and_again_ends_with_the_same_numbers(config_file, tmp_path):
     killed = compare([str(config_file)], tmp_path / "kill")
     assert len(killed) == 5
+    (run,) = (tmp_path / "kill/fire/runs").iterdir()
+    assert not [path for path in run.rglob("*") if path.name.startswith(".")]
+    assert not (run / "state").exists()
 
 
 def test_two_processes_count_every_photo_once(config_file, tmp_path):

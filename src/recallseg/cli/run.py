@@ -31,6 +31,8 @@ def run(
     if not files:
         raise RecallsegError("Name at least one YAML file to run.")
     loaded = [(path, load_config(path, overrides)) for path in files]
+    if len(loaded) > 1 and any(config.devices > 1 for _, config in loaded):
+        raise RecallsegError("With more than one device, run one configuration at a time.")
     for path, config in loaded:
         if dry_run:
             from recallseg.engine.plan import plan

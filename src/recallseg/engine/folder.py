@@ -17,7 +17,7 @@ from torch import Tensor, nn
 
 from recallseg.config import RunConfig, dump_config, load_config
 from recallseg.errors import RecallsegError
-from recallseg.files import atomic_path, write_json, write_text
+from recallseg.files import TEMPORARY, atomic_path, write_json, write_text
 
 FREE_SETTINGS = {"checkpoint_seconds", "tensorboard"}
 """Settings that may change between the parts of an interrupted run without touching its result."""
@@ -41,6 +41,8 @@ class RunFolder:
                 )
         elif self.path.is_dir() and any(self.path.iterdir()):
             raise RecallsegError(f"{self.path} is not empty and holds no run; name a new folder.")
+        for leftover in self.path.rglob(f".*{TEMPORARY}"):
+            shutil.rmtree(leftover, ignore_errors=True)
         write_text(settings, dump_config(config))
 
     @classmethod

@@ -11,7 +11,7 @@ from recallseg.engine.artifacts import BANK, STEP_0, step_0_key
 from recallseg.engine.folder import RunFolder, load_weights, save_weights
 from recallseg.engine.loop import Loss, Training, train
 from recallseg.engine.optim import iterations_for
-from recallseg.engine.samples import BankSamples, PhotoSamples, Samples
+from recallseg.engine.samples import BankSamples, PhotoSamples, Samples, Shuffled
 from recallseg.engine.session import Session
 from recallseg.engine.world import World
 from recallseg.files import cache_root
@@ -101,8 +101,8 @@ class Learner:
 
     def _train(self, name: str, optim: OptimConfig, step: Step, loss: Loss) -> None:
         iterations = iterations_for(optim, len(step.new_classes), self.config.scenario.setup)
-        samples = self._samples(step, name)
-        train(self.session, Training(name, optim, iterations), self.model, samples, loss)
+        stream = Shuffled(self._samples(step, name), optim.batch, f"{self.config.seed}/{name}")
+        train(self.session, Training(name, optim, iterations), self.model, stream, loss)
 
     def _samples(self, step: Step, name: str) -> Samples:
         """T_k: from the bank where the encoder is frozen and the features fit, else as photos."""

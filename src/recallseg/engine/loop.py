@@ -15,7 +15,7 @@ from recallseg.engine.optim import (
     learning_rate,
     set_learning_rate,
 )
-from recallseg.engine.samples import Samples, Schedule
+from recallseg.engine.samples import Stream
 from recallseg.engine.session import Session
 from recallseg.files import content_key
 from recallseg.methods import Batch
@@ -76,7 +76,7 @@ class State:
 
 
 def train(
-    session: Session, training: Training, model: Segmenter, samples: Samples, loss: Loss
+    session: Session, training: Training, model: Segmenter, stream: Stream, loss: Loss
 ) -> None:
     """Minimise `loss` over the trainable weights of `model`, going on from a saved state if any."""
     optim, fabric = training.optim, session.fabric
@@ -88,7 +88,7 @@ def train(
     model.train()
     every = max(1, training.iterations // JOURNAL_LINES)
     saved = time.monotonic()
-    batches = _batches(session, training, samples, start)
+    batches = _batches(session, training, stream, start)
     with session.reporter.phase(training.name, training.iterations, start) as phase:
         for iteration in range(start, training.iterations):
             rate = learning_rate(optim, iteration, training.iterations)
@@ -128,13 +128,9 @@ def _step(
     return total
 
 
-def _batches(session: Session, training: Training, samples: Samples, start: int) -> Iterator[Batch]:
+def _batches(session: Session, training: Training, stream: Stream, start: int) -> Iterator[Batch]:
     """This process's share of the batches from iteration `start` on, made ready in advance."""
-    optim, fabric = training.optim, session.fabric
-    seed = f"{session.config.seed}/{training.name}"
-    schedule = Schedule(len(samples), optim.batch, seed)
-
-    def share(number: int) -> Batch:
-        return samples.batch(schedule.picks(number)[fabric.global_rank :: fabric.world_size])
-
-    return prefetch(share, range(start * optim.accumulate, training.iterations * optim.accumulate))
+    rank, world = session.fabric.global_rank, session.fabric.world_size
+    each = training.optim.accumulate
+    numbers = range(start * each, training.iterations * each)
+    return prefetch(lambda number: stream.batch(number, rank, world), numbers)

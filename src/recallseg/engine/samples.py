@@ -1,7 +1,7 @@
 """The stream of training samples: what is drawn at each iteration is a function of the seed alone.
 
-Nothing here has state that grows with training, so a resumed run asks for iteration i and gets what
-an uninterrupted one got.
+Nothing here has state that grows with training, so a resumed run asks for batch i and gets what an
+uninterrupted one got.
 """
 
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ from recallseg.scenario.scenario import LookUp
 
 @dataclass(frozen=True)
 class Pick:
-    """The photo at place `row` of a step, seen for the `visit`-th time."""
+    """The photo at place `row` of a set of samples, seen for the `visit`-th time."""
 
     row: int
     visit: int
@@ -35,28 +35,6 @@ class Samples(Protocol):
     def batch(self, picks: Sequence[Pick]) -> Batch:
         """The samples that were picked."""
         ...
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Which photos make up which batch: every photo once, in a new order each time around."""
-
-    photos: int
-    batch: int
-    seed: str
-
-    def picks(self, iteration: int) -> list[Pick]:
-        """The photos of batch number `iteration`."""
-        start = iteration * self.batch
-        rounds = (divmod(place, self.photos) for place in range(start, start + self.batch))
-        return [Pick(_shuffled(self.photos, self.seed, n)[place], n) for n, place in rounds]
-
-
-@lru_cache(maxsize=8)
-def _shuffled(length: int, seed: str, visit: int) -> list[int]:
-    order = list(range(length))
-    Random(f"{seed}/round/{visit}").shuffle(order)
-    return order
 
 
 class PhotoSamples:
@@ -96,3 +74,42 @@ class BankSamples:
         rows = [self.rows[pick.row] for pick in picks]
         features, labels = self.bank.read(rows, [pick.visit % self.bank.views for pick in picks])
         return Batch(torch.from_numpy(self.table[labels]), features=features.float())
+
+
+class Stream(Protocol):
+    """Batches by number. Processes share a batch: each takes every `world`-th of its samples."""
+
+    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
+        """One process's share of batch `number`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Every photo once, in a new order each time around."""
+
+    samples: Samples
+    size: int
+    seed: str
+
+    def picks(self, number: int) -> list[Pick]:
+        """The photos of a batch."""
+        places = range(number * self.size, (number + 1) * self.size)
+        return [shuffled_pick(len(self.samples), self.seed, place) for place in places]
+
+    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
+        """One process's share of batch `number`."""
+        return self.samples.batch(self.picks(number)[rank::world])
+
+
+def shuffled_pick(length: int, seed: str, place: int) -> Pick:
+    """What comes at `place` when `length` photos are dealt round by round."""
+    visit, within = divmod(place, length)
+    return Pick(_order(length, seed, visit)[within], visit)
+
+
+@lru_cache(maxsize=256)
+def _order(length: int, seed: str, visit: int) -> list[int]:
+    order = list(range(length))
+    Random(f"{seed}/round/{visit}").shuffle(order)
+    return order
