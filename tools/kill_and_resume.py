@@ -7,6 +7,7 @@ writes, and once at a random moment; each time the same command is started again
 both result.json files must be equal byte for byte. Each run has a cache of its own.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -54,10 +55,11 @@ def kill_at(words: list[str], run: Path, cache: Path, moment: Moment) -> bool:
     """Start the command and kill it when the moment has come; false if it ended before."""
     process = start(words, run, cache)
     while process.poll() is None:
-        if moment(run, cache):
-            process.kill()
-            process.wait()
-            return True
+        with contextlib.suppress(FileNotFoundError):  # a temporary folder that is gone again
+            if moment(run, cache):
+                process.kill()
+                process.wait()
+                return True
         time.sleep(0.002)
     if process.returncode:
         raise SystemExit(f"the run failed with exit code {process.returncode}")

@@ -129,6 +129,51 @@ class MethodConfig(Section):
     name: str = "ft"
     train_encoder: bool = False
     """Train the encoder after step 0 too, as some methods were published."""
+    inpaint: bool | None = None
+    """Background inpainting; by default what the method is known for."""
+    inpaint_confidence: Share = 0.0
+    """Inpaint only where the previous model is that sure."""
+
+
+class HelperConfig(Section):
+    """The helper decoders D^H that label replay images, one a step (paper, sec. 4)."""
+
+    optim: OptimConfig = OptimConfig(lr=2e-4, end_lr=2e-6)
+    initial: Literal["train", "reuse"] = "train"
+    """Step 0's helper: trained as in Algorithm 1, or D_0 itself."""
+
+
+class ReplayConfig(Section):
+    """Where images of old classes come from, and how they are labelled and mixed in."""
+
+    source: Literal["none", "folder", "web"] = "none"
+    path: Path | None = None
+    """For `folder`: a folder per class, or a list of photos with tags (`photos.jsonl`). A relative
+    path is looked for in `$RECALLSEG_DATA` too."""
+    collection: str | None = None
+    """For `folder`: use only this collection of a list."""
+    site: Literal["flickr", "openverse", "commons"] = "openverse"
+    """For `web`: the photo site. Flickr needs a key in FLICKR_API_KEY, the others need none."""
+    base_url: str | None = None
+    """Another address that speaks the site's language."""
+    interval: Annotated[float, Field(ge=0)] = 1.0
+    """For `web`: seconds between two requests to the same host, at least."""
+    allow_hosts: tuple[str, ...] = ()
+    """Private or loopback hosts that photos may come from; all others of that kind are refused."""
+    match: Literal["both", "any"] = "both"
+    """The class name must stand in tags and description, or in one of them."""
+    queries: dict[str, str] = {}
+    """What to search for instead of a class's name."""
+    images_per_class: Positive = 500
+    ratio: Rate = 1.0
+    """r_old / r_new: replayed samples for every new one in a batch."""
+    labels: Literal["helpers", "previous"] = "helpers"
+    """Who labels replay images: the helper decoder of the class's step, or the previous model."""
+    present: bool = True
+    """Leave out images in which the class is not seen."""
+    min_area: Share = 0.0
+    max_area: Share = 1.0
+    min_confidence: Share = 0.0
 
 
 class RunConfig(Section):
@@ -144,6 +189,8 @@ class RunConfig(Section):
     """Step 0 and joint training: encoder and decoder."""
     increment: OptimConfig = OptimConfig()
     """Every later step."""
+    helper: HelperConfig = HelperConfig()
+    replay: ReplayConfig = ReplayConfig()
     bank: BankConfig = BankConfig()
     devices: Positive = 1
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"

@@ -4,7 +4,7 @@ from tiny import tiny_config
 
 from recallseg.config import validate
 from recallseg.engine.bench import bench_bank
-from recallseg.engine.learner import build_model
+from recallseg.engine.building import build_model
 from recallseg.engine.plan import bank_bytes, plan
 from recallseg.files import cache_root
 from recallseg.model.bank import bytes_on_disk

@@ -1,7 +1,7 @@
 """The one interface of all readers: photos and masks, paired by file stem."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -87,12 +87,14 @@ class SegmentationDataset:
         ]
         return content_key(self.name, self.split, self.classes, files)
 
+    def rows(self, stems: Sequence[str]) -> list[int]:
+        """The places of the named pairs."""
+        row_of = {pair.stem: row for row, pair in enumerate(self.pairs)}
+        return [row_of[stem] for stem in stems]
+
     def subset(self, stems: Sequence[str]) -> "SegmentationDataset":
         """The same dataset with only the named pairs, in the given order."""
-        by_stem = {pair.stem: pair for pair in self.pairs}
-        return SegmentationDataset(
-            self.name, self.root, self.split, self.classes, tuple(by_stem[s] for s in stems)
-        )
+        return replace(self, pairs=tuple(self.pairs[row] for row in self.rows(stems)))
 
 
 def read_photo(path: Path) -> Image.Image:

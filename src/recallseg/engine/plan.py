@@ -8,7 +8,7 @@ from torch import nn
 
 from recallseg.config import RunConfig
 from recallseg.data.transforms import ViewRecipe
-from recallseg.engine.learner import build_decoder, build_model
+from recallseg.engine.building import build_decoder, build_model
 from recallseg.engine.optim import iterations_for
 from recallseg.engine.world import scenario_of
 from recallseg.methods import build_method

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from recallseg.data import open_dataset
+from recallseg.engine.building import build_model
 from recallseg.engine.evaluation import evaluate
 from recallseg.engine.folder import RunFolder, load_weights
-from recallseg.engine.learner import build_model
 from recallseg.engine.scoring import score
 from recallseg.engine.session import Session
 from recallseg.errors import RecallsegError

@@ -65,6 +65,8 @@ class BankSamples:
 
     def __init__(self, bank: FeatureBank, rows: Sequence[int], table: LookUp) -> None:
         self.bank, self.rows, self.table = bank, rows, table
+        self.relabelled: torch.Tensor | None = None
+        """Labels (photos, views, H, W) to be used instead of the stored ones."""
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -72,8 +74,13 @@ class BankSamples:
     def batch(self, picks: Sequence[Pick]) -> Batch:
         """Features (B, C, h, w) and labels."""
         rows = [self.rows[pick.row] for pick in picks]
-        features, labels = self.bank.read(rows, [pick.visit % self.bank.views for pick in picks])
-        return Batch(torch.from_numpy(self.table[labels]), features=features.float())
+        views = [pick.visit % self.bank.views for pick in picks]
+        features, stored = self.bank.read(rows, views)
+        if self.relabelled is None:
+            labels = torch.from_numpy(self.table[stored])
+        else:
+            labels = self.relabelled[[pick.row for pick in picks], views]
+        return Batch(labels, features=features.float())
 
 
 class Stream(Protocol):
@@ -105,11 +112,12 @@ class Shuffled:
 def shuffled_pick(length: int, seed: str, place: int) -> Pick:
     """What comes at `place` when `length` photos are dealt round by round."""
     visit, within = divmod(place, length)
-    return Pick(_order(length, seed, visit)[within], visit)
+    return Pick(shuffled(length, seed, visit)[within], visit)
 
 
 @lru_cache(maxsize=256)
-def _order(length: int, seed: str, visit: int) -> list[int]:
+def shuffled(length: int, seed: str, visit: int) -> list[int]:
+    """The order of `length` things in round `visit`."""
     order = list(range(length))
     Random(f"{seed}/round/{visit}").shuffle(order)
     return order

@@ -5,10 +5,14 @@ from recallseg.errors import unknown_name
 from recallseg.methods.base import Batch, Method, plain_loss
 from recallseg.methods.ft import FineTuning
 from recallseg.methods.joint import Joint
+from recallseg.methods.recall import Recall
+from recallseg.methods.store_replay import StoreReplay
 
 METHODS: dict[str, type[Method]] = {
     "ft": FineTuning,
     "joint": Joint,
+    "store_replay": StoreReplay,
+    "recall": Recall,
 }
 
 __all__ = ["METHODS", "Batch", "Method", "build_method", "plain_loss"]

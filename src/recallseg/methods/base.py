@@ -1,6 +1,6 @@
 """What a continual learner decides; everything else is the engine's."""
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from torch import Tensor
 
@@ -40,8 +40,15 @@ class Method:
     with cross-entropy.
     """
 
+    inpaints: ClassVar[bool] = False
+    """Whether the method is known for background inpainting; a configuration may differ."""
+
+    stores: ClassVar[bool] = False
+    """Whether the method keeps true samples of every step."""
+
     def __init__(self, config: MethodConfig) -> None:
         self.config = config
+        self.inpainting = self.inpaints if config.inpaint is None else config.inpaint
 
     def steps(self, scenario: Scenario) -> Scenario:
         """The scenario as this method sees it."""

@@ -40,6 +40,10 @@ class PresenceTable:
             holds[row, labels] = True
         return cls(tuple(stem for stem, _ in listed), holds)
 
+    def stems_with(self, label: int) -> set[str]:
+        """The photos that hold a class."""
+        return {self.stems[row] for row in np.flatnonzero(self.holds[:, label])}
+
     def rows_with(self, labels: Sequence[int]) -> Rows:
         """Which photos hold at least one of the classes."""
         return np.asarray(self.holds[:, list(labels)].any(axis=1))

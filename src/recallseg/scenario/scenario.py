@@ -53,6 +53,11 @@ class Step:
         return self._table(visible, hidden=0)
 
     @cached_property
+    def helper_table(self) -> LookUp:
+        """How a helper decoder sees labels: C_k as channels from 1 on, all else background."""
+        return look_up({label: i for i, label in enumerate(self.new_classes, start=1)}, hidden=0)
+
+    @cached_property
     def evaluation_table(self) -> LookUp:
         """How evaluation sees labels: classes that are not learned yet are void."""
         return self._table(self.classes, hidden=VOID)
@@ -92,7 +97,7 @@ class Scenario(Sequence[Step]):
         self.class_names = tuple(class_names)
         self.order = _checked_order(order, len(self.class_names))
         self.sizes = parse_spec(spec, len(self.order))
-        self._all_images = presence.stems
+        self.presence = presence
         self._steps = self._build(presence)
 
     def _build(self, presence: PresenceTable) -> tuple[Step, ...]:
@@ -133,7 +138,7 @@ class Scenario(Sequence[Step]):
     def merged(self) -> "Scenario":
         """All steps as one: every class labelled, in every training photo."""
         joint = copy(self)
-        joint._steps = (Step(0, self.order, (), self._all_images),)
+        joint._steps = (Step(0, self.order, (), self.presence.stems),)
         return joint
 
     @property

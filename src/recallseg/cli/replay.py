@@ -1,0 +1,60 @@
+"""`recallseg replay`: look at what replay would bring."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Look at what replay brings.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Keep `map` a subcommand."""
+
+
+@app.command("map")
+def show_mapping(
+    config: Annotated[Path, typer.Argument(help="A YAML file.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Show which ImageNet class stands for each class, beside the paper's choice."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from recallseg.config import load_config
+    from recallseg.engine.mapping import map_step
+    from recallseg.engine.session import Session
+    from recallseg.engine.world import World
+    from recallseg.replay.mapping import PAPER_MAPPING, ImageNetClassifier, Match, agrees_with_paper
+
+    chosen = load_config(config, overrides or [])
+    world = World.open(chosen)
+    session = Session.open(chosen, None)
+    classifier = ImageNetClassifier(chosen.replay.classifier)
+    found: dict[str, tuple[Match, ...]] = {}
+    for step in world.scenario:
+        found |= map_step(session, world, step, classifier)
+    ordered = {name: found[name] for name in world.scenario.names(world.scenario.order)}
+    if as_json:
+        answer = {
+            name: [[match.name, round(match.score, 4)] for match in matches]
+            for name, matches in ordered.items()
+        }
+        typer.echo(json.dumps(answer, indent=2))
+        return
+    table = Table("class", "1st", "2nd", "3rd", "the paper's 1st", "found as")
+    places = []
+    for name, matches in ordered.items():
+        words = [f"{match.name} {match.score:.3f}" for match in matches]
+        paper = PAPER_MAPPING.get(name, ("",))[0]
+        place = next((i for i, m in enumerate(matches) if agrees_with_paper(name, m)), None)
+        places.append(place)
+        told = ("1st", "2nd", "3rd")[place] if place is not None else "–" if paper else ""
+        table.add_row(name, *words, paper, told)
+    Console().print(table, markup=False)
+    known = sum(name in PAPER_MAPPING for name in ordered)
+    firsts, listed = places.count(0), len(places) - places.count(None)
+    typer.echo(f"the paper's first choice: {firsts} of {known}; in the top 3: {listed} of {known}")

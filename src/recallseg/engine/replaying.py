@@ -1,0 +1,126 @@
+"""The Replay Block (paper, sec. 4): images of an old class, labelled by a helper decoder."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
+from recallseg.data.shrink import save_mask
+from recallseg.data.transforms import to_tensors
+from recallseg.engine.session import Session
+from recallseg.files import atomic_path, cache_root, content_key, write_text
+from recallseg.model import Segmenter
+from recallseg.replay import ReplayPhoto, Source
+from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
+
+REPLAY = "replay"
+FILTERS = {"present", "min_area", "max_area", "min_confidence"}
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """A model that labels images of one class, and what its channels mean."""
+
+    model: Segmenter
+    queried: int
+    """The model's channel of the class."""
+    channel_of: dict[int, int]
+    """From the model's channels to those of the main model."""
+
+    def key(self) -> str:
+        """Changes with every weight that a label depends on."""
+        digest = hashlib.sha256(self.model.encoder.fingerprint().encode())
+        for name, tensor in sorted(self.model.decoder.state_dict().items()):
+            digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()
+
+    @torch.no_grad()
+    def label(self, photo: torch.Tensor) -> PseudoLabel:
+        """The pseudo-label of a photo (3, H, W)."""
+        device = next(self.model.parameters()).device
+        return pseudo_label(self.model(photo[None].to(device)), self.queried, self.channel_of)
+
+
+class ReplayBlock:
+    """Fetches and labels images of old classes, once for everything that they depend on."""
+
+    def __init__(self, session: Session, source: Source) -> None:
+        self.session, self.source = session, source
+        self.config = session.config.replay
+        self.manifest: list[dict[str, Any]] = []
+
+    def dataset(self, class_name: str, labeller: Labeller) -> SegmentationDataset | None:
+        """Replay images of a class with their pseudo-labels, or None if there are none."""
+        say = self.session.reporter.say
+        photos_in = cache_root() / REPLAY / "photos" / content_key(self._source_key()) / class_name
+        photos = self.source.collect(class_name, self.config.images_per_class, photos_in, say)
+        folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
+        if not folder.is_dir():
+            self._label_all(class_name, photos, photos_in, labeller, folder)
+        entries = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+        self.manifest += [
+            json.loads(photo.to_line()) | entry
+            for photo, entry in zip(photos, entries, strict=True)
+        ]
+        pairs = tuple(
+            Pair(entry["label"], photo.path(photos_in), folder / f"{entry['label']}.png")
+            for photo, entry in zip(photos, entries, strict=True)
+            if entry["rejected"] is None
+        )
+        say(f"replay of {class_name}: {len(pairs)} of {len(photos)} images kept")
+        if not pairs:
+            say(f"warning: no replay images of '{class_name}'; it may be forgotten")
+            return None
+        return SegmentationDataset(f"replay-{class_name}", folder, "replay", (), pairs)
+
+    def _label_all(
+        self,
+        class_name: str,
+        photos: list[ReplayPhoto],
+        photos_in: Path,
+        labeller: Labeller,
+        folder: Path,
+    ) -> None:
+        """Label every image; the folder appears when all are done."""
+        chosen = LabelFilter(**self.config.model_dump(include=FILTERS))
+        lines = []
+        phase = self.session.reporter.phase(f"label {class_name}", len(photos))
+        with atomic_path(folder) as target, phase as progress:
+            target.mkdir()
+            for number, photo in enumerate(self._read(photos, photos_in)):
+                label = labeller.label(photo)
+                reason = chosen.reason_to_reject(label)
+                name = f"{number:05}"
+                if reason is None:
+                    save_mask(target / f"{name}.png", label.mask)
+                about = {"area": round(label.area, 5), "confidence": round(label.confidence, 5)}
+                lines.append(json.dumps({"label": name, "rejected": reason, **about}))
+                progress.advance()
+            write_text(target / "labels.jsonl", "".join(f"{line}\n" for line in lines))
+
+    def _read(self, photos: list[ReplayPhoto], photos_in: Path) -> Iterator[torch.Tensor]:
+        for entry in photos:
+            photo = read_photo(entry.path(photos_in))
+            blank = torch.zeros(photo.height, photo.width, dtype=torch.uint8).numpy()
+            yield to_tensors(photo, blank)[0].as_subclass(torch.Tensor)
+
+    def _source_key(self) -> dict[str, Any]:
+        return self.config.model_dump(
+            mode="json", exclude={"images_per_class", "ratio", "labels", *FILTERS}
+        )
+
+    def _label_key(self, class_name: str, photos: list[ReplayPhoto], labeller: Labeller) -> str:
+        filters = self.config.model_dump(include=FILTERS)
+        channels = sorted(labeller.channel_of.items())
+        hashes = [photo.sha256 for photo in photos]
+        return content_key(class_name, hashes, labeller.key(), labeller.queried, channels, filters)
+
+
+def write_manifest(path: Path, entries: list[dict[str, Any]]) -> None:
+    """Write what is known of every replay image, one a line, without its pixels."""
+    write_text(path, "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))

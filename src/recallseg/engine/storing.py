@@ -1,0 +1,88 @@
+"""Store and Replay, the paper's S&R: a few true samples of each step, kept for the later ones.
+
+It is the one method whose run folder holds training photos; they are in `step-k/samples/`.
+"""
+
+import shutil
+from collections.abc import Iterator
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+from recallseg.data.dataset import Pair, SegmentationDataset, read_mask
+from recallseg.data.shrink import save_mask
+from recallseg.files import atomic_path
+from recallseg.scenario import Scenario, Step
+
+SAMPLES = "samples"
+
+
+def store_samples(
+    folder: Path, step: Step, scenario: Scenario, dataset: SegmentationDataset, room: int, seed: int
+) -> None:
+    """Keep photos and masks of a step, its classes in turn, while they fit into `room` bytes.
+
+    Every class keeps one sample at least. Masks hold the model's channels, with classes that were
+    not of this step as background, which is all that the step knew.
+    """
+    target = folder / SAMPLES
+    if target.is_dir():
+        return
+    with atomic_path(target) as scratch:
+        scratch.mkdir()
+        kept: set[str] = set()
+        for turn, stem in _in_turn(step, scenario, seed):
+            if stem in kept:
+                continue
+            pair = dataset.pairs[dataset.rows([stem])[0]]
+            size = _write(pair, step, scratch)
+            if turn > 0 and room < size:
+                for path in scratch.glob(f"{stem}.*"):
+                    path.unlink()
+                return
+            room -= size
+            kept.add(stem)
+
+
+def _in_turn(step: Step, scenario: Scenario, seed: int) -> Iterator[tuple[int, str]]:
+    """Photos of the step's classes, one class after the other, with the number of the round."""
+    stems = {}
+    for label in step.new_classes:
+        holding = scenario.presence.stems_with(label)
+        stems[label] = sorted(set(step.images) & holding)
+        Random(f"{seed}/store/{label}").shuffle(stems[label])
+    for turn in count():
+        if all(turn >= len(found) for found in stems.values()):
+            return
+        for found in stems.values():
+            if turn < len(found):
+                yield turn, found[turn]
+
+
+def _write(pair: Pair, step: Step, folder: Path) -> int:
+    """Copy a photo and write its mask; the bytes they take."""
+    photo, mask = folder / pair.photo.name, folder / f"{pair.stem}.mask.png"
+    shutil.copyfile(pair.photo, photo)
+    save_mask(mask, step.label_table[read_mask(pair.mask)])
+    return photo.stat().st_size + mask.stat().st_size
+
+
+def stored_classes(folder: Path, step: Step) -> Iterator[SegmentationDataset]:
+    """What a step kept, as one dataset for each of its classes."""
+    pairs = [
+        Pair(mask.name.removesuffix(".mask.png"), _photo_of(mask), mask)
+        for mask in sorted((folder / SAMPLES).glob("*.mask.png"))
+    ]
+    held = {pair.stem: np.unique(read_mask(pair.mask)) for pair in pairs}
+    first = 1 + len(step.old_classes)
+    for channel in range(first, first + len(step.new_classes)):
+        of_class = tuple(pair for pair in pairs if channel in held[pair.stem])
+        if of_class:
+            yield SegmentationDataset(f"stored-{channel}", folder, "stored", (), of_class)
+
+
+def _photo_of(mask: Path) -> Path:
+    stem = mask.name.removesuffix(".mask.png")
+    return next(path for path in mask.parent.glob(f"{stem}.*") if path != mask)

@@ -1,0 +1,128 @@
+"""Replay photos that are on disk already: a folder per class, or a list with tags."""
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from PIL import Image, UnidentifiedImageError
+
+from recallseg.data.folder import PHOTO_ENDINGS
+from recallseg.errors import RecallsegError, unknown_name
+from recallseg.replay.photos import ReplayPhoto, Say
+from recallseg.replay.queries import Match, matches, query_of
+
+LIST_NAME = "photos.jsonl"
+
+
+@dataclass(frozen=True)
+class FolderSource:
+    """Photos under `root`, taken in the order of their names or of the list; nothing is copied.
+
+    `root` is a folder with a subfolder per class (named as the class or as its query), a JSONL
+    list whose lines have id, file, collection, tags and description, or a folder with such a
+    `photos.jsonl`. Of a list, the paper's filter on tags and description picks the photos.
+    """
+
+    root: Path
+    collection: str | None = None
+    """Which collection of a list is used; all of them without it."""
+    match: Match = "both"
+    queries: Mapping[str, str] = field(default_factory=dict)
+    """Class name to query, over the built-in table."""
+    name: str = "folder"
+
+    def collect(self, class_name: str, count: int, folder: Path, say: Say) -> list[ReplayPhoto]:
+        """The first `count` readable photos of a class; `folder` stays as it is."""
+        query = query_of(class_name, self.queries)
+        found: list[ReplayPhoto] = []
+        broken = 0
+        for path, line in self._candidates(class_name, query):
+            if len(found) == count:
+                break
+            if _is_image(path):
+                found.append(self._entry(class_name, query, path, line))
+            else:
+                broken += 1
+        if broken:
+            say(f"{class_name}: {broken} file(s) under {self.root} are not images and were left.")
+        if len(found) < count:
+            say(f"Warning: {self.root} has {len(found)} of {count} photos of '{class_name}'.")
+        return found
+
+    def _candidates(self, class_name: str, query: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+        listing = self.root / LIST_NAME if self.root.is_dir() else self.root
+        if listing.is_file():
+            for line in self._listed(listing):
+                if matches(line["tags"], line["description"], query, self.match):
+                    yield (listing.parent / line["file"]).absolute(), line
+            return
+        if not self.root.is_dir():
+            raise RecallsegError(
+                f"The replay folder {self.root} does not exist; it must hold a folder per class "
+                f"or a {LIST_NAME}."
+            )
+        if self.collection is not None:
+            raise RecallsegError(
+                f"{self.root} has no {LIST_NAME}, so it has no collection '{self.collection}'."
+            )
+        for name in dict.fromkeys((class_name, query)):
+            if (place := self.root / name).is_dir():
+                for path in sorted(place.iterdir()):
+                    if path.suffix.lower() in PHOTO_ENDINGS:
+                        yield path.absolute(), {}
+                return
+
+    def _listed(self, listing: Path) -> list[dict[str, Any]]:
+        lines = [
+            _parse(text, listing, number)
+            for number, text in enumerate(listing.read_text(encoding="utf-8").splitlines(), 1)
+            if text.strip()
+        ]
+        if self.collection is None:
+            return lines
+        known = sorted({str(line.get("collection", "")) for line in lines})
+        if self.collection not in known:
+            raise unknown_name(f"collection of {listing}", self.collection, known)
+        return [line for line in lines if line.get("collection") == self.collection]
+
+    def _entry(
+        self, class_name: str, query: str, path: Path, line: Mapping[str, Any]
+    ) -> ReplayPhoto:
+        return ReplayPhoto(
+            class_name=class_name,
+            file=path,
+            source=self.name,
+            query=query,
+            origin=str(path),
+            title=str(line.get("title") or line.get("description") or ""),
+            licence=str(line.get("licence") or line.get("license") or ""),
+            credit=str(line.get("credit") or ""),
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        )
+
+
+def _parse(text: str, listing: Path, number: int) -> dict[str, Any]:
+    try:
+        line = json.loads(text)
+        tags, words = line["tags"], [line["file"], line["description"], *line["tags"]]
+        if isinstance(tags, list) and all(isinstance(word, str) for word in words):
+            return dict(line)
+    except (ValueError, KeyError, TypeError):
+        pass
+    raise RecallsegError(
+        f"Line {number} of {listing} is not a JSON object with the texts 'file' and 'description' "
+        "and the list of texts 'tags'."
+    )
+
+
+def _is_image(path: Path) -> bool:
+    try:
+        with Image.open(path):
+            return True
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The replay photo {path} does not exist.") from error
+    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError):
+        return False

@@ -1,0 +1,167 @@
+"""The Class Mapping Module: which of the generator's classes resembles a class of ours most."""
+
+import recallseg.torchvision_guard  # noqa: F401
+
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+from PIL import Image
+from timm.data import ImageNetInfo, resolve_data_config
+from torch import Tensor, nn
+
+from recallseg.errors import RecallsegError
+from recallseg.model.weights import imagenet_classifier
+
+TOP = 3
+
+PAPER_MAPPING: dict[str, tuple[str, str, str]] = {
+    "aeroplane": ("airliner", "warplane", "wing"),
+    "bicycle": ("mountain bike", "tandem", "tricycle"),
+    "bird": ("kite (bird)", "dipper", "quail"),
+    "boat": ("catamaran", "lakeside", "fireboat"),
+    "bottle": ("beer bottle", "soda bottle", "water bottle"),
+    "bus": ("trolleybus", "carriage", "minibus"),
+    "car": ("racing car", "station wagon", "minivan"),
+    "cat": ("tabby cat", "Egyptian cat", "tiger cat"),
+    "chair": ("rocking chair", "dining table", "folding chair"),
+    "cow": ("ox", "oxcart", "water ox"),
+    "diningtable": ("dining table", "china closet", "restaurant"),
+    "dog": ("Labrador retriever", "pit bull terrier", "beagle"),
+    "horse": ("sorrel", "ox", "fox squirrel"),
+    "motorbike": ("moped", "scooter", "disc brake"),
+    "person": ("cowboy hat", "crash helmet", "crutch"),
+    "pottedplant": ("pot", "pencil case", "greenhouse"),
+    "sheep": ("ram", "llama", "bighorn sheep"),
+    "sofa": ("studio couch", "quilt", "rocking chair"),
+    "train": ("carriage", "electric locomotive", "freight car"),
+}
+"""The paper's three best ImageNet classes of each VOC class (supplement, Table CMM); it computes
+none for `tvmonitor`, which its scenarios learn last."""
+
+
+@dataclass(frozen=True)
+class Match:
+    """One of the generator's classes, and the mean probability that photos of ours are of it."""
+
+    index: int
+    name: str
+    score: float
+
+
+class ImageNetClassifier(nn.Module):
+    """The Image Classifier I of the paper: photos in, logits (B,1000) out."""
+
+    mean: Tensor
+    std: Tensor
+
+    def __init__(self, name: str = "efficientnet_lite0", network: nn.Module | None = None) -> None:
+        """`network`, a timm model with weights, stands in for the named one."""
+        super().__init__()
+        self.network = imagenet_classifier(name) if network is None else network.eval()
+        options = resolve_data_config(model=self.network)
+        self.side: int = options["input_size"][-1]
+        described: Mapping[str, object] = getattr(self.network, "pretrained_cfg", {})
+        self.square = bool(described.get("fixed_input_size"))
+        self.register_buffer("mean", torch.tensor(options["mean"]).view(3, 1, 1), persistent=False)
+        self.register_buffer("std", torch.tensor(options["std"]).view(3, 1, 1), persistent=False)
+
+    def prepare(self, photo: Image.Image) -> Tensor:
+        """The whole photo, undistorted, with about as many pixels as the network's input (3,H,W).
+
+        Cropping or squeezing it to a square lost one or two of the paper's choices on voc-mini.
+        Networks that only take squares get one.
+        """
+        scale = self.side / math.sqrt(photo.width * photo.height)
+        size = (max(1, round(photo.width * scale)), max(1, round(photo.height * scale)))
+        size = (self.side, self.side) if self.square else size
+        resized = photo.convert("RGB").resize(size, Image.Resampling.BICUBIC)
+        return torch.from_numpy(np.array(resized)).permute(2, 0, 1)
+
+    def forward(self, photos: Tensor) -> Tensor:
+        """Logits (B,1000) of prepared photos (B,3,H,W), bytes."""
+        logits: Tensor = self.network((photos / 255 - self.mean) / self.std)
+        return logits
+
+
+@torch.no_grad()
+def map_classes(
+    batches: Iterable[tuple[Tensor, Sequence[Iterable[str]]]],
+    classify: Callable[[Tensor], Tensor],
+    names: Sequence[str] | None = None,
+    *,
+    top: int = TOP,
+) -> dict[str, tuple[Match, ...]]:
+    """For each class c the `top` generator classes by Σ I(X) over its photos T_k^c, best first.
+
+    A batch is prepared photos (B,3,H,W) and, per photo, the names of the classes of C_k that it
+    shows, so that a photo of several classes is classified once (paper, eq. mapper). `names` are
+    those of the classifier's outputs (B,C), by default ImageNet's.
+    """
+    names = imagenet_names() if names is None else names
+    sums: dict[str, Tensor] = {}
+    counts: dict[str, int] = {}
+    for photos, shown in batches:
+        probabilities = classify(photos).double().softmax(1).cpu()
+        if probabilities.shape != (len(shown), len(names)):
+            raise RecallsegError(
+                f"The classifier gave scores {tuple(probabilities.shape)} for {len(shown)} photos "
+                f"and {len(names)} classes; its classes must be the generator's."
+            )
+        for row, classes in zip(probabilities, shown, strict=True):
+            for label in set(classes):
+                sums[label] = sums.get(label, 0) + row
+                counts[label] = counts.get(label, 0) + 1
+    return {label: _best(sums[label] / counts[label], names, top) for label in sorted(sums)}
+
+
+def _best(scores: Tensor, names: Sequence[str], top: int) -> tuple[Match, ...]:
+    order = scores.argsort(descending=True, stable=True)[:top].tolist()
+    return tuple(Match(index, names[index], scores[index].item()) for index in order)
+
+
+def check_mapping(mapping: Mapping[str, Sequence[Match]], num_classes: int) -> None:
+    """Refuse a mapping whose best match the generator cannot make."""
+    for label, matches in mapping.items():
+        if not matches or not 0 <= matches[0].index < num_classes:
+            target = f"class {matches[0].index} ({matches[0].name})" if matches else "nothing"
+            raise RecallsegError(
+                f"'{label}' is mapped to {target}, but the generator's {num_classes} classes are "
+                f"0 to {num_classes - 1}; map it with a classifier of the generator's classes."
+            )
+
+
+@cache
+def imagenet_lemmas() -> tuple[tuple[str, ...], ...]:
+    """All names of each of ImageNet's 1000 classes, the usual one first, in the weights' order."""
+    described = ImageNetInfo("imagenet-1k").label_descriptions()
+    return tuple(tuple(text.split(", ")) for text in described)
+
+
+def imagenet_names() -> tuple[str, ...]:
+    """The usual name of each of ImageNet's 1000 classes; two of them occur twice."""
+    return tuple(lemmas[0] for lemmas in imagenet_lemmas())
+
+
+def imagenet_indexes(name: str) -> list[int]:
+    """The ImageNet classes that have this among their names; a note in brackets is left out."""
+    wanted = re.sub(r"\s*\(.*\)$", "", name).casefold()
+    found = enumerate(imagenet_lemmas())
+    return [index for index, lemmas in found if wanted in map(str.casefold, lemmas)]
+
+
+def paper_rank(label: str, match: Match) -> int | None:
+    """The place (1 to 3) of an ImageNet match in the paper's table for a VOC class, if any."""
+    for rank, name in enumerate(PAPER_MAPPING.get(label, ()), start=1):
+        if match.index in imagenet_indexes(name):
+            return rank
+    return None
+
+
+def agrees_with_paper(label: str, match: Match) -> bool:
+    """Whether an ImageNet match is the paper's own first choice for a VOC class."""
+    return paper_rank(label, match) == 1

@@ -1,0 +1,86 @@
+"""A replay photo with where it came from, and the interface of all that bring such photos."""
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Protocol
+
+from recallseg.errors import RecallsegError
+from recallseg.files import write_text
+
+Say = Callable[[str], None]
+"""Takes a sentence for the person who waits: a warning or a summary."""
+
+
+@dataclass(frozen=True)
+class ReplayPhoto:
+    """An unlabelled image of an old class, as one line of `replay/manifest.jsonl` tells it."""
+
+    class_name: str
+    file: Path
+    """Relative to the folder of the class, or absolute for photos that stay where they are."""
+    source: str
+    query: str
+    origin: str
+    """The address, path or seed that the image was made from."""
+    title: str = ""
+    licence: str = ""
+    credit: str = ""
+    sha256: str = ""
+    phash: str = ""
+    """64 bits as hexadecimal digits that similar images share; empty where nobody compares."""
+    page: str = ""
+    """The page that shows the photo with its author, for people who follow the credit."""
+
+    def path(self, folder: Path) -> Path:
+        """Where the image lies if the photos of its class are in `folder`."""
+        return folder / self.file
+
+    def to_line(self) -> str:
+        """One line of JSON, without the line break."""
+        return json.dumps(asdict(self) | {"file": str(self.file)}, ensure_ascii=False)
+
+    @classmethod
+    def from_line(cls, line: str) -> "ReplayPhoto":
+        """The photo that `to_line` wrote."""
+        try:
+            values = json.loads(line)
+            known = {field.name for field in fields(cls)}
+            if not isinstance(values, dict) or values.keys() - known:
+                raise ValueError("unknown keys")
+            if not all(isinstance(value, str) for value in values.values()):
+                raise ValueError("a value is not a text")
+            return cls(**values | {"file": Path(values["file"])})
+        except (ValueError, KeyError, TypeError) as error:
+            raise RecallsegError(
+                f"This is not an entry of a replay manifest ({error}): {line[:80]}"
+            ) from error
+
+
+class Source(Protocol):
+    """Something that brings images of a class, knowing only its name (paper: Source Block)."""
+
+    @property
+    def name(self) -> str:
+        """How manifests and messages call it."""
+
+    def collect(self, class_name: str, count: int, folder: Path, say: Say) -> list[ReplayPhoto]:
+        """Bring up to `count` images into `folder` and give their entries, in a fixed order.
+
+        Called again, it goes on where it was and fetches nothing twice. Fewer images than asked
+        for are a warning through `say`, never an error.
+        """
+
+
+def write_manifest(path: Path, photos: Iterable[ReplayPhoto]) -> None:
+    """Replace the manifest at `path`, one photo a line."""
+    write_text(path, "".join(f"{photo.to_line()}\n" for photo in photos))
+
+
+def read_manifest(path: Path) -> list[ReplayPhoto]:
+    """The photos of a manifest, in its order."""
+    if not path.is_file():
+        raise RecallsegError(f"The replay manifest {path} does not exist.")
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [ReplayPhoto.from_line(line) for line in lines if line.strip()]

@@ -1,0 +1,51 @@
+"""The sources of replay images, by the name that a configuration gives them."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from recallseg.config import ReplayConfig
+from recallseg.data.kinds import DATA_VARIABLE
+from recallseg.errors import RecallsegError
+from recallseg.replay.folder import FolderSource
+from recallseg.replay.photos import Source
+
+
+def _folder(config: ReplayConfig) -> Source:
+    return FolderSource(replay_path(config), config.collection, config.match, config.queries)
+
+
+def _web(config: ReplayConfig) -> Source:
+    try:
+        from recallseg.replay.fetching import Limits, PoliteClient
+        from recallseg.replay.sites import SITES
+        from recallseg.replay.web import WebSource
+    except ImportError as error:
+        raise RecallsegError(
+            "replay.source=web needs more packages: pip install 'recallseg[web]'."
+        ) from error
+    client = PoliteClient(Limits(interval=config.interval), allow_hosts=config.allow_hosts)
+    build = SITES[config.site]
+    site = build(client, base=config.base_url) if config.base_url else build(client)
+    return WebSource(site, client, config.match, config.queries)
+
+
+SOURCES: dict[str, Callable[[ReplayConfig], Source]] = {
+    "folder": _folder,
+    "web": _web,
+}
+
+
+def build_source(config: ReplayConfig) -> Source:
+    """The source that a configuration names, ready to be asked for images."""
+    return SOURCES[config.source](config)
+
+
+def replay_path(config: ReplayConfig) -> Path:
+    """`replay.path` as it is, or in the folder of datasets."""
+    if config.path is None:
+        raise RecallsegError(f"replay.source={config.source} needs replay.path.")
+    path, base = config.path, os.environ.get(DATA_VARIABLE)
+    if not path.exists() and not path.is_absolute() and base:
+        return Path(base).expanduser() / path
+    return path

@@ -1,0 +1,181 @@
+"""RECALL end to end on drawn blocks."""
+
+import json
+from hashlib import sha256
+
+import numpy as np
+import pytest
+from drawn import draw_pair
+from safetensors.torch import load_file
+from tiny import tiny_config
+
+from recallseg.data.dataset import read_mask
+from recallseg.data.voc import CLASSES
+from recallseg.engine import learner as learner_module
+from recallseg.engine.runner import run
+from recallseg.errors import RecallsegError
+
+
+@pytest.fixture
+def photos(tmp_path):
+    """A folder of drawn photos for every class, in other sizes than the dataset's."""
+    root = tmp_path / "photos"
+    for label, name in enumerate(CLASSES):
+        if label:
+            (root / name).mkdir(parents=True)
+            for number in range(3):
+                photo, _ = draw_pair([label], size=(30, 26), seed=100 + number)
+                photo.save(root / name / f"{number}.png")
+    return root
+
+
+def recall_config(tmp_path, photos, **changes):
+    settings = {
+        "method__name": "recall",
+        "replay__source": "folder",
+        "replay__path": str(photos),
+        "replay__images_per_class": 3,
+        "replay__present": False,
+        "helper__optim": {"lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 2},
+    }
+    return tiny_config(tmp_path / "voc", **settings | changes)
+
+
+def watch(monkeypatch):
+    """What every training was called, and the labels of its first batch."""
+    seen = {}
+    train = learner_module.train
+
+    def watched(session, training, model, stream, loss):
+        seen[training.name] = stream.batch(0)
+        train(session, training, model, stream, loss)
+
+    monkeypatch.setattr(learner_module, "train", watched)
+    return seen
+
+
+def test_algorithm_1(tmp_path, photos, monkeypatch):
+    seen = watch(monkeypatch)
+    result = run(recall_config(tmp_path, photos), tmp_path / "run")
+    assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1", "step 2", "helper 2"]
+    assert len(result["steps"]) == 3
+    assert len(seen["step 1"].labels) == 4
+    assert seen["step 1"].photos is None
+    assert set(seen["helper 1"].labels.unique().tolist()) <= {0, 1, 255}
+    lines = (tmp_path / "run/replay/manifest.jsonl").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    assert len(entries) == 19 * 3
+    assert {entry["class_name"] for entry in entries} == set(CLASSES[1:20])
+    assert all(entry["rejected"] is None for entry in entries)
+
+
+def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
+    run(recall_config(tmp_path, photos), tmp_path / "run")
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    kinds = {path.suffix for path in files}
+    assert kinds == {".json", ".jsonl", ".yaml", ".safetensors"}
+    known = {
+        sha256(path.read_bytes()).hexdigest()
+        for folder in (tmp_path / "voc", photos)
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+    assert not known & {sha256(path.read_bytes()).hexdigest() for path in files}
+    names = {path.name for path in files if path.suffix == ".safetensors"}
+    assert names == {"encoder.safetensors", "decoder.safetensors", "helper.safetensors"}
+
+
+def test_each_part_can_be_switched_off(tmp_path, photos, monkeypatch):
+    config = recall_config(tmp_path, photos, replay__source="none")
+    seen = watch(monkeypatch)
+    run(config, tmp_path / "inpainting")
+    assert list(seen) == ["step 0", "step 1", "step 2"]
+    inpainted = seen["step 1"].labels
+    run(
+        recall_config(tmp_path, photos, replay__source="none", method__inpaint=False),
+        tmp_path / "neither",
+    )
+    plain = seen["step 1"].labels
+    run(tiny_config(tmp_path / "voc"), tmp_path / "ft")
+    assert (seen["step 1"].labels == plain).all()
+    kept = plain != 0
+    assert (inpainted[kept] == plain[kept]).all()
+    assert (inpainted[~kept] < 19).all()
+
+
+def test_the_previous_model_may_label(tmp_path, photos, monkeypatch):
+    seen = watch(monkeypatch)
+    run(recall_config(tmp_path, photos, replay__labels="previous"), tmp_path / "run")
+    assert list(seen) == ["step 0", "step 1", "step 2"]
+
+
+def test_d_0_may_be_its_own_helper(tmp_path, photos, monkeypatch):
+    seen = watch(monkeypatch)
+    run(recall_config(tmp_path, photos, helper__initial="reuse"), tmp_path / "run")
+    assert "helper 0" not in seen
+    helper, decoder = (tmp_path / f"run/step-0/{n}.safetensors" for n in ("helper", "decoder"))
+    assert helper.read_bytes() == decoder.read_bytes()
+
+
+def test_a_class_without_photos_is_told_and_left_out(tmp_path, photos, capsys):
+    for path in (photos / "cat").iterdir():
+        path.unlink()
+    run(recall_config(tmp_path, photos), tmp_path / "run")
+    assert "no replay images of 'cat'" in capsys.readouterr().err
+
+
+def test_missing_photos_are_a_sentence_before_training(tmp_path, monkeypatch):
+    seen = watch(monkeypatch)
+    config = recall_config(tmp_path, tmp_path / "gone", replay__path=None)
+    with pytest.raises(RecallsegError, match=r"replay\.source=folder needs replay\.path"):
+        run(config, tmp_path / "run")
+    assert not seen
+
+
+def test_photos_may_come_from_a_photo_site(tmp_path, monkeypatch):
+    from photo_site import KEY, PhotoSite, photos_of
+
+    monkeypatch.setenv("FLICKR_API_KEY", KEY)
+    words = ["airplane", *CLASSES[2:11], "dining table", *CLASSES[12:16], "potted plant"]
+    words += CLASSES[17:20]
+    photos = [photo for n, word in enumerate(words) for photo in photos_of(word, 2, 10 * n)]
+    with PhotoSite(photos) as site:
+        config = recall_config(
+            tmp_path,
+            None,
+            replay__source="web",
+            replay__path=None,
+            replay__site="flickr",
+            replay__base_url=f"{site.base}/services/rest/",
+            replay__allow_hosts=[site.host],
+            replay__interval=0,
+            replay__images_per_class=2,
+        )
+        run(config, tmp_path / "run")
+    lines = (tmp_path / "run/replay/manifest.jsonl").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    assert len(entries) == 19 * 2
+    assert all(entry["licence"] and entry["credit"] for entry in entries)
+    assert {entry["source"] for entry in entries} == {"flickr"}
+
+
+def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path, monkeypatch):
+    seen = watch(monkeypatch)
+    config = tiny_config(tmp_path / "voc", method__name="store_replay")
+    run(config, tmp_path / "run")
+    assert list(seen) == ["step 0", "step 1", "step 2"]
+    for step, classes in ((0, 18), (1, 1), (2, 1)):
+        stored = tmp_path / f"run/step-{step}/samples"
+        masks = sorted(stored.glob("*.mask.png"))
+        assert len(list(stored.glob("*.jpg"))) == len(masks) >= 1
+        held = {int(v) for m in masks for v in np.unique(read_mask(m))} - {0, 255}
+        assert len(held) == classes
+        room = sum(
+            tensor.nbytes
+            for tensor in load_file(tmp_path / f"run/step-{step}/decoder.safetensors").values()
+        )
+        if step:
+            per_class = room / (19 + step) * 2
+            assert sum(path.stat().st_size for path in stored.iterdir()) <= per_class
+    labels = set(seen["step 2"].labels.unique().tolist())
+    assert labels & set(range(1, 20))

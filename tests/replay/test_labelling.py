@@ -1,0 +1,35 @@
+import pytest
+import torch
+
+from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
+
+
+def test_argmax_in_the_channels_of_the_main_model():
+    logits = torch.zeros(1, 3, 1, 4)
+    logits[0, :, 0] = torch.tensor([[4.0, 0, 0, 0], [0, 4.0, 4.0, 0], [0, 0, 0, 4.0]])
+    label = pseudo_label(logits, queried=1, channel_of={1: 16, 2: 17})
+    assert label.mask.tolist() == [[0, 16, 16, 17]]
+    assert label.area == pytest.approx(0.5)
+    assert label.confidence == pytest.approx(torch.tensor([0.0, 4, 0]).softmax(0)[1].item())
+
+
+def test_a_class_that_is_not_seen():
+    label = pseudo_label(torch.zeros(1, 2, 3, 3), queried=1, channel_of={1: 5})
+    assert (label.area, label.confidence) == (0.0, 0.0)
+    assert not label.mask.any()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "area", "confidence", "reason"),
+    [
+        (LabelFilter(), 0.0, 0.0, "class not seen"),
+        (LabelFilter(present=False), 0.0, 0.0, None),
+        (LabelFilter(min_area=0.1), 0.05, 0.9, "class too small"),
+        (LabelFilter(max_area=0.9), 0.95, 0.9, "class too large"),
+        (LabelFilter(min_confidence=0.7), 0.5, 0.6, "not sure enough"),
+        (LabelFilter(min_area=0.1, max_area=0.9, min_confidence=0.7), 0.5, 0.8, None),
+    ],
+)
+def test_filters_say_why(chosen, area, confidence, reason):
+    label = PseudoLabel(torch.zeros(1, 1).numpy(), area, confidence)
+    assert chosen.reason_to_reject(label) == reason
