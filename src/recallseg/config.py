@@ -146,10 +146,10 @@ class HelperConfig(Section):
 class ReplayConfig(Section):
     """Where images of old classes come from, and how they are labelled and mixed in."""
 
-    source: Literal["none", "folder", "web"] = "none"
+    source: Literal["none", "folder", "web", "gan"] = "none"
     path: Path | None = None
-    """For `folder`: a folder per class, or a list of photos with tags (`photos.jsonl`). A relative
-    path is looked for in `$RECALLSEG_DATA` too."""
+    """For `folder`: a folder per class, or a list of photos with tags (`photos.jsonl`); for `gan`:
+    the generator's weights. A relative path is looked for in `$RECALLSEG_DATA` too."""
     collection: str | None = None
     """For `folder`: use only this collection of a list."""
     site: Literal["flickr", "openverse", "commons"] = "openverse"
@@ -164,6 +164,10 @@ class ReplayConfig(Section):
     """The class name must stand in tags and description, or in one of them."""
     queries: dict[str, str] = {}
     """What to search for instead of a class's name."""
+    classifier: str = "efficientnet_lite0"
+    """For `gan`: who maps our classes to the generator's, a timm network trained on ImageNet."""
+    truncation: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """For `gan`: how far from the mean noise is drawn; less is cleaner and more alike."""
     images_per_class: Positive = 500
     ratio: Rate = 1.0
     """r_old / r_new: replayed samples for every new one in a batch."""

@@ -5,8 +5,9 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
+import torch
 from drawn import draw_pair
-from safetensors.torch import load_file
+from safetensors.torch import load_file, save_file
 from tiny import tiny_config
 
 from recallseg.data.dataset import read_mask
@@ -14,6 +15,7 @@ from recallseg.data.voc import CLASSES
 from recallseg.engine import learner as learner_module
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
+from recallseg.replay.biggan import BigGAN, BigGANConfig
 
 
 @pytest.fixture
@@ -179,3 +181,28 @@ def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path, m
             assert sum(path.stat().st_size for path in stored.iterdir()) <= per_class
     labels = set(seen["step 2"].labels.unique().tolist())
     assert labels & set(range(1, 20))
+
+
+def test_images_may_come_from_a_generator(tmp_path, monkeypatch):
+    torch.manual_seed(0)
+    generator = BigGAN(BigGANConfig.at(64, channel_width=8))
+    save_file(generator.state_dict(), tmp_path / "gan.safetensors")
+    config = recall_config(
+        tmp_path,
+        tmp_path / "gan.safetensors",
+        replay__source="gan",
+        replay__images_per_class=2,
+        scenario__spec="19-1",
+    )
+    seen = watch(monkeypatch)
+    run(config, tmp_path / "run")
+    assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1"]
+    mapping = json.loads((tmp_path / "run/mapping.json").read_text())
+    assert mapping.keys() == set(CLASSES[1:])
+    assert all(len(matches) == 3 for matches in mapping.values())
+    lines = (tmp_path / "run/replay/manifest.jsonl").read_text().splitlines()
+    entries = [json.loads(line) for line in lines]
+    assert len(entries) == 19 * 2
+    for entry in entries:
+        assert entry["query"] == mapping[entry["class_name"]][0][1]
+        assert entry["licence"] == "generated"

@@ -5,6 +5,7 @@ import numpy as np
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.engine.building import build_decoder
 from recallseg.engine.folder import RunFolder, load_weights
+from recallseg.engine.mapping import map_step
 from recallseg.engine.replaying import Labeller, ReplayBlock, write_manifest
 from recallseg.engine.samples import Samples
 from recallseg.engine.session import Session
@@ -13,6 +14,8 @@ from recallseg.engine.supply import PhotoSet, Supply
 from recallseg.engine.world import World
 from recallseg.methods import Method
 from recallseg.model import Encoder, Segmenter
+from recallseg.replay.gan import GanSource, read_mapping, write_mapping
+from recallseg.replay.mapping import ImageNetClassifier
 from recallseg.replay.sources import build_source
 from recallseg.scenario import Step
 
@@ -36,6 +39,20 @@ class Past:
     def needs_helpers(self) -> bool:
         """Whether helper decoders will have images to label."""
         return self.block is not None and self.config.replay.labels == "helpers"
+
+    def learn(self, step: Step) -> None:
+        """Train S on (C_k, T_k): find what a generator calls the new classes (paper, sec. 5)."""
+        if self.block is None or not isinstance(self.block.source, GanSource):
+            return
+        path = self.folder.path / "mapping.json"
+        mapping = read_mapping(path)
+        names = self.world.scenario.names(step.new_classes)
+        if not mapping.keys() >= set(names):
+            classifier = ImageNetClassifier(self.config.replay.classifier)
+            mapping |= map_step(self.session, self.world, step, classifier)
+            if self.session.fabric.is_global_zero:
+                write_mapping(path, mapping)
+        self.block.source.learn({name: mapping[name] for name in names})
 
     def samples(self, step: Step, name: str, previous: Segmenter) -> list[Samples]:
         """One set of samples for each old class; none where the method has no way to get them."""

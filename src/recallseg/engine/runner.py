@@ -1,10 +1,10 @@
 """Read this first: the paper's Algorithm 1, for every method.
 
     train M_0 = E_0 ∘ D_0 on T_0
-    train the helper decoder D^H_{C_0} on T_0
+    train the source S and the helper decoder D^H_{C_0} on T_0
     for k ← 1 to K:
         train D_k on T_k, inpainted and interleaved with replayed samples if the method asks for it
-        train the helper decoder D^H_{C_k} on T_k
+        train the source S and the helper decoder D^H_{C_k} on T_k
 
 Every line below that takes long leaves its result in the run folder, so the same command goes on
 wherever it was stopped.
@@ -38,11 +38,13 @@ def run(config: RunConfig, path: Path) -> dict[str, Any]:
     learner = Learner(session, world, folder, method)
 
     learner.train_initial(scenario[0])
+    learner.past.learn(scenario[0])
     learner.train_helper(scenario[0])
     learner.past.store(scenario[0], learner.model.encoder)
     results = [_measure(learner, scenario, scenario[0])]
     for step in scenario[1:]:
         learner.train_incremental(step)
+        learner.past.learn(step)
         learner.train_helper(step)
         learner.past.store(step, learner.model.encoder)
         results.append(_measure(learner, scenario, step))

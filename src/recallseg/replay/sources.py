@@ -30,9 +30,17 @@ def _web(config: ReplayConfig) -> Source:
     return WebSource(site, client, config.match, config.queries)
 
 
+def _gan(config: ReplayConfig) -> Source:
+    from recallseg.replay.gan import GanSource
+    from recallseg.replay.generator import load_generator
+
+    return GanSource(load_generator(replay_path(config)), truncation=config.truncation)
+
+
 SOURCES: dict[str, Callable[[ReplayConfig], Source]] = {
     "folder": _folder,
     "web": _web,
+    "gan": _gan,
 }
 
 
