@@ -146,7 +146,8 @@ class HelperConfig(Section):
 class ReplayConfig(Section):
     """Where images of old classes come from, and how they are labelled and mixed in."""
 
-    source: Literal["none", "folder", "web", "gan"] = "none"
+    source: str = "none"
+    """`none`, `folder`, `web` or `gan`."""
     path: Path | None = None
     """For `folder`: a folder per class, or a list of photos with tags (`photos.jsonl`); for `gan`:
     the generator's weights. A relative path is looked for in `$RECALLSEG_DATA` too."""

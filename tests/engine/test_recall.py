@@ -131,6 +131,8 @@ def test_missing_photos_are_a_sentence_before_training(tmp_path, monkeypatch):
     config = recall_config(tmp_path, tmp_path / "gone", replay__path=None)
     with pytest.raises(RecallsegError, match=r"replay\.source=folder needs replay\.path"):
         run(config, tmp_path / "run")
+    with pytest.raises(RecallsegError, match="Known: none, folder, web, gan"):
+        run(recall_config(tmp_path, None, replay__source="tv", replay__path=None), tmp_path / "x")
     assert not seen
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from recallseg.config import ReplayConfig
 from recallseg.data.kinds import DATA_VARIABLE
-from recallseg.errors import RecallsegError
+from recallseg.errors import RecallsegError, unknown_name
 from recallseg.replay.folder import FolderSource
 from recallseg.replay.photos import Source
 
@@ -46,6 +46,8 @@ SOURCES: dict[str, Callable[[ReplayConfig], Source]] = {
 
 def build_source(config: ReplayConfig) -> Source:
     """The source that a configuration names, ready to be asked for images."""
+    if config.source not in SOURCES:
+        raise unknown_name("replay source", config.source, ["none", *SOURCES])
     return SOURCES[config.source](config)
 
 
