@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from recallseg import __version__
-from recallseg.cli import bench, cache, data, inspect, replay, run
+from recallseg.cli import bench, cache, data, gan, inspect, replay, run
 from recallseg.errors import RecallsegError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command("run")(run.run)
 app.command("evaluate")(run.evaluate)
 app.add_typer(data.app, name="data")
 app.add_typer(replay.app, name="replay")
+app.add_typer(gan.app, name="gan")
 app.add_typer(cache.app, name="cache")
 app.add_typer(bench.app, name="bench")
 app.command("scenario")(inspect.scenario)

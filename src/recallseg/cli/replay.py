@@ -1,10 +1,14 @@
 """`recallseg replay`: look at what replay would bring."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from recallseg.replay.mapping import Match
 
 app = typer.Typer(help="Look at what replay brings.", no_args_is_help=True)
 
@@ -20,7 +24,7 @@ def show_mapping(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Show which ImageNet class stands for each class, beside the paper's choice."""
+    """Show which of the generator's classes stands for each class, beside the paper's choice."""
     from rich.console import Console
     from rich.table import Table
 
@@ -28,12 +32,13 @@ def show_mapping(
     from recallseg.engine.mapping import map_step
     from recallseg.engine.session import Session
     from recallseg.engine.world import World
-    from recallseg.replay.mapping import PAPER_MAPPING, ImageNetClassifier, Match, agrees_with_paper
+    from recallseg.replay.classifier import build_classifier
+    from recallseg.replay.mapping import PAPER_MAPPING, Match, agrees_with_paper, imagenet_names
 
     chosen = load_config(config, overrides or [])
     world = World.open(chosen)
     session = Session.open(chosen, None)
-    classifier = ImageNetClassifier(chosen.replay.classifier)
+    classifier = build_classifier(chosen.replay.classifier)
     found: dict[str, tuple[Match, ...]] = {}
     for step in world.scenario:
         found |= map_step(session, world, step, classifier)
@@ -44,6 +49,9 @@ def show_mapping(
             for name, matches in ordered.items()
         }
         typer.echo(json.dumps(answer, indent=2))
+        return
+    if classifier.names != imagenet_names():
+        _show_own(ordered)
         return
     table = Table("class", "1st", "2nd", "3rd", "the paper's 1st", "found as")
     places = []
@@ -58,3 +66,14 @@ def show_mapping(
     known = sum(name in PAPER_MAPPING for name in ordered)
     firsts, listed = places.count(0), len(places) - places.count(None)
     typer.echo(f"the paper's first choice: {firsts} of {known}; in the top 3: {listed} of {known}")
+
+
+def _show_own(mapping: "Mapping[str, tuple[Match, ...]]") -> None:
+    """The table for a classifier of one's own, of which the paper says nothing."""
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table("class", "1st", "2nd", "3rd")
+    for name, matches in mapping.items():
+        table.add_row(name, *(f"{match.name} {match.score:.3f}" for match in matches))
+    Console().print(table, markup=False)

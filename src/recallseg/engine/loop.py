@@ -1,4 +1,4 @@
-"""The only training loop."""
+"""The only training loop of a segmenter; generators have one of their own in `engine/gan`."""
 
 import time
 from collections.abc import Callable, Iterator

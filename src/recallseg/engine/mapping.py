@@ -7,12 +7,12 @@ from torch import Tensor
 from recallseg.engine.session import Session
 from recallseg.engine.world import World
 from recallseg.progress import prefetch
-from recallseg.replay.mapping import ImageNetClassifier, Match, map_classes
+from recallseg.replay.mapping import Match, PhotoClassifier, map_classes
 from recallseg.scenario import Step
 
 
 def map_step(
-    session: Session, world: World, step: Step, classifier: ImageNetClassifier
+    session: Session, world: World, step: Step, classifier: PhotoClassifier
 ) -> dict[str, tuple[Match, ...]]:
     """What the generator calls each class of C_k, by classifying the photos of T_k."""
     classifier = session.fabric.to_device(classifier)
@@ -30,4 +30,4 @@ def map_step(
                 yield session.fabric.to_device(photo[None]), [scenario.names(shown)]
                 phase.advance()
 
-    return map_classes(batches(), classifier)
+    return map_classes(batches(), classifier, classifier.names)

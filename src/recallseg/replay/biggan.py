@@ -21,12 +21,16 @@ Layer = tuple[bool, int, int]
 """Whether a block doubles the resolution; its input and output channels in `channel_width`s."""
 
 WIDTHS = {
+    32: (16, 8, 4, 1),
     64: (16, 8, 4, 2, 1),
     128: (16, 16, 8, 4, 2, 1),
     256: (16, 16, 8, 8, 4, 2, 1),
     512: (16, 16, 8, 8, 4, 2, 1, 1),
 }
-"""Channels, in `channel_width`s, at 4×4 and after each doubling of the resolution."""
+"""Channels, in `channel_width`s, at 4×4 and after each doubling of the resolution.
+
+32 px is ours alone: the public package halves channels at most.
+"""
 
 
 def deep_layers(widths: tuple[int, ...]) -> tuple[Layer, ...]:
@@ -226,8 +230,8 @@ class Generator(nn.Module):
         for layer in self.layers:
             x = layer(x, condition, truncation) if isinstance(layer, Block) else layer(x)
         x = F.relu(self.bn(x, truncation))
-        weight, bias = (tensor[:3] for tensor in self.conv_to_rgb.parameters())
-        return torch.tanh(F.conv2d(x, weight, bias, padding=1))
+        weight, bias = self.conv_to_rgb.weight, self.conv_to_rgb.bias
+        return torch.tanh(F.conv2d(x, weight[:3], None if bias is None else bias[:3], padding=1))
 
 
 class BigGAN(nn.Module):

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 
 from PIL import Image
@@ -23,13 +24,21 @@ class GanSource:
 
     name = "gan"
 
-    def __init__(self, generator: BigGAN, *, truncation: float = 1.0, seed: int = 0) -> None:
-        self.generator, self.truncation, self.seed = generator, truncation, seed
+    def __init__(
+        self,
+        generator: BigGAN,
+        *,
+        names: Sequence[str] | None = None,
+        truncation: float = 1.0,
+        seed: int = 0,
+    ) -> None:
+        """`names` are what the generator calls its classes, where that is known."""
+        self.generator, self.names, self.truncation, self.seed = generator, names, truncation, seed
         self.mapping: dict[str, tuple[Match, ...]] = {}
 
     def learn(self, mapping: Mapping[str, Sequence[Match]]) -> None:
         """Take up the class mapping of a step; it must lead to classes that the generator has."""
-        check_mapping(mapping, self.generator.config.num_classes)
+        check_mapping(mapping, self.generator.config.num_classes, self.names)
         self.mapping |= {name: tuple(matches) for name, matches in mapping.items()}
 
     def collect(self, class_name: str, count: int, folder: Path, say: Say) -> list[ReplayPhoto]:
@@ -37,13 +46,22 @@ class GanSource:
         if class_name not in self.mapping:
             raise RecallsegError(f"The class mapping has no entry for '{class_name}'.")
         match = self.mapping[class_name][0]
-        place = folder / f"class-{match.index}-truncation-{self.truncation:g}-{count}"
+        about = f"truncation-{self.truncation:g}-{count}-{self._fingerprint}"
+        place = folder / f"class-{match.index}-{about}"
         if not place.is_dir():
             say(f"generating {count} images of '{match.name}' for '{class_name}'")
             with atomic_path(place) as scratch:
                 scratch.mkdir()
                 self._generate(class_name, match, count, scratch, place.name)
         return read_manifest(place / MANIFEST)
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        """Changes with the weights, so that images of a generator trained anew are made anew."""
+        digest = hashlib.sha256()
+        for tensor in self.generator.state_dict().values():
+            digest.update(tensor.cpu().contiguous().numpy().data)
+        return digest.hexdigest()[:8]
 
     def _generate(
         self, class_name: str, match: Match, count: int, scratch: Path, inside: str

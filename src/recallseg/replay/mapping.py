@@ -53,22 +53,23 @@ class Match:
     score: float
 
 
-class ImageNetClassifier(nn.Module):
-    """The Image Classifier I of the paper: photos in, logits (B,1000) out."""
+class PhotoClassifier(nn.Module):
+    """The Image Classifier I of the paper: photos in, logits (B,C) out, one for each name."""
 
     mean: Tensor
     std: Tensor
 
-    def __init__(self, name: str = "efficientnet_lite0", network: nn.Module | None = None) -> None:
-        """`network`, a timm model with weights, stands in for the named one."""
+    def __init__(self, network: nn.Module, names: Sequence[str]) -> None:
+        """`network` is a timm model with weights, `names` are those of its outputs."""
         super().__init__()
-        self.network = imagenet_classifier(name) if network is None else network.eval()
+        self.network, self.names = network, tuple(names)
         options = resolve_data_config(model=self.network)
         self.side: int = options["input_size"][-1]
         described: Mapping[str, object] = getattr(self.network, "pretrained_cfg", {})
         self.square = bool(described.get("fixed_input_size"))
         self.register_buffer("mean", torch.tensor(options["mean"]).view(3, 1, 1), persistent=False)
         self.register_buffer("std", torch.tensor(options["std"]).view(3, 1, 1), persistent=False)
+        self.eval()
 
     def prepare(self, photo: Image.Image) -> Tensor:
         """The whole photo, undistorted, with about as many pixels as the network's input (3,H,W).
@@ -83,9 +84,19 @@ class ImageNetClassifier(nn.Module):
         return torch.from_numpy(np.array(resized)).permute(2, 0, 1)
 
     def forward(self, photos: Tensor) -> Tensor:
-        """Logits (B,1000) of prepared photos (B,3,H,W), bytes."""
+        """Logits (B,C) of prepared photos (B,3,H,W), bytes."""
         logits: Tensor = self.network((photos / 255 - self.mean) / self.std)
         return logits
+
+
+class ImageNetClassifier(PhotoClassifier):
+    """A network trained on ImageNet, whose 1000 classes are those of the public generators."""
+
+    def __init__(self, name: str = "efficientnet_lite0", network: nn.Module | None = None) -> None:
+        """`network`, a timm model with weights, stands in for the named one."""
+        super().__init__(
+            imagenet_classifier(name) if network is None else network, imagenet_names()
+        )
 
 
 @torch.no_grad()
@@ -124,14 +135,26 @@ def _best(scores: Tensor, names: Sequence[str], top: int) -> tuple[Match, ...]:
     return tuple(Match(index, names[index], scores[index].item()) for index in order)
 
 
-def check_mapping(mapping: Mapping[str, Sequence[Match]], num_classes: int) -> None:
-    """Refuse a mapping whose best match the generator cannot make."""
+def check_mapping(
+    mapping: Mapping[str, Sequence[Match]], num_classes: int, names: Sequence[str] | None = None
+) -> None:
+    """Refuse a mapping whose best match the generator cannot make, or calls something else.
+
+    `names` are those of the generator's classes, where they are known.
+    """
     for label, matches in mapping.items():
         if not matches or not 0 <= matches[0].index < num_classes:
             target = f"class {matches[0].index} ({matches[0].name})" if matches else "nothing"
             raise RecallsegError(
                 f"'{label}' is mapped to {target}, but the generator's {num_classes} classes are "
                 f"0 to {num_classes - 1}; map it with a classifier of the generator's classes."
+            )
+        match = matches[0]
+        if names is not None and names[match.index] != match.name:
+            raise RecallsegError(
+                f"'{label}' is mapped to class {match.index} ({match.name}), but the generator's "
+                f"class {match.index} is '{names[match.index]}'; set replay.classifier to the "
+                ".classifier.safetensors that was trained with the generator."
             )
 
 

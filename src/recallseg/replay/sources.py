@@ -33,8 +33,11 @@ def _web(config: ReplayConfig) -> Source:
 def _gan(config: ReplayConfig) -> Source:
     from recallseg.replay.gan import GanSource
     from recallseg.replay.generator import load_generator
+    from recallseg.replay.named import class_names
 
-    return GanSource(load_generator(replay_path(config)), truncation=config.truncation)
+    path = replay_path(config)
+    names = class_names(path)
+    return GanSource(load_generator(path), names=names, truncation=config.truncation)
 
 
 SOURCES: dict[str, Callable[[ReplayConfig], Source]] = {
@@ -55,7 +58,12 @@ def replay_path(config: ReplayConfig) -> Path:
     """`replay.path` as it is, or in the folder of datasets."""
     if config.path is None:
         raise RecallsegError(f"replay.source={config.source} needs replay.path.")
-    path, base = config.path, os.environ.get(DATA_VARIABLE)
+    return found_path(config.path)
+
+
+def found_path(path: Path) -> Path:
+    """A path as it is, or in the folder of datasets if it is relative and only there."""
+    base = os.environ.get(DATA_VARIABLE)
     if not path.exists() and not path.is_absolute() and base:
         return Path(base).expanduser() / path
     return path

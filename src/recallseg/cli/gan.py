@@ -1,0 +1,119 @@
+"""`recallseg gan`: train a generator of one's own, and look at what one makes."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+app = typer.Typer(help="Train a generator for replay, or look at one.", no_args_is_help=True)
+
+
+@app.command()
+def train(
+    data: Annotated[Path, typer.Argument(help="A folder with a sub-folder of images per class.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="NAME.safetensors.")],
+    resolution: Annotated[int, typer.Option(help="32, 64, 128, 256 or 512 px.")] = 64,
+    iterations: Annotated[int, typer.Option(help="Steps of the generator.")] = 10_000,
+    batch: Annotated[int, typer.Option(help="Images a step.")] = 32,
+    width: Annotated[int, typer.Option(help="Channels at full resolution.")] = 16,
+    seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,
+    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
+    discriminator: Annotated[
+        str, typer.Option(help="projected, on a frozen encoder; or plain, BigGAN's own.")
+    ] = "projected",
+    encoder_side: Annotated[
+        int, typer.Option(help="projected: px that smaller images are enlarged to.")
+    ] = 128,
+    d_steps: Annotated[int, typer.Option(help="Discriminator steps a generator step.")] = 1,
+    lr_g: Annotated[float, typer.Option(help="The generator's learning rate.")] = 2e-4,
+    lr_d: Annotated[float, typer.Option(help="The discriminator's learning rate.")] = 2e-4,
+    ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.999,
+    mirror: Annotated[bool, typer.Option(help="Show every second image mirrored.")] = True,
+    checkpoint_seconds: Annotated[float, typer.Option(help="How often to save.")] = 60.0,
+    sheet_every: Annotated[int, typer.Option(help="Iterations between two sheets.")] = 500,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Train a class-conditional BigGAN and a classifier of its classes.
+
+    The same command again goes on where it was stopped; with more iterations, where it ended.
+    """
+    from recallseg.engine.gan import GanSettings, train_generator
+
+    settings = GanSettings(
+        resolution=resolution,
+        iterations=iterations,
+        batch=batch,
+        width=width,
+        seed=seed,
+        device=device,
+        discriminator=discriminator,
+        encoder_side=encoder_side,
+        discriminator_steps=d_steps,
+        generator_lr=lr_g,
+        discriminator_lr=lr_d,
+        ema=ema,
+        mirror=mirror,
+        checkpoint_seconds=checkpoint_seconds,
+        sheet_every=sheet_every,
+    )
+    recipe = train_generator(data, out, settings)
+    typer.echo(json.dumps(recipe, indent=2) if as_json else _summary(recipe, out))
+
+
+@app.command()
+def sample(
+    file: Annotated[Path, typer.Argument(help="A generator's weights.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The sheet, a PNG.")],
+    classes: Annotated[
+        str | None, typer.Option(help="Ids such as 1,2; by default the first 20.")
+    ] = None,
+    per_class: Annotated[int, typer.Option(min=1, help="Images a class.")] = 8,
+    truncation: Annotated[float, typer.Option(help="Above 0 and at most 1.")] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, help="Other images with another seed.")] = 0,
+) -> None:
+    """Write a sheet of samples, a labelled row for each class."""
+    from recallseg.replay.generator import load_generator
+    from recallseg.replay.named import class_names
+    from recallseg.replay.sheet import write_sheet
+
+    chosen = None if classes is None else _ids(classes)
+    generator, names = load_generator(file), class_names(file)
+    write_sheet(
+        out,
+        generator,
+        names,
+        classes=chosen,
+        per_class=per_class,
+        truncation=truncation,
+        seed=seed,
+    )
+    typer.echo(str(out))
+
+
+def _ids(text: str) -> list[int]:
+    from recallseg.errors import RecallsegError
+
+    words = text.split(",")
+    if not all(word.strip().isdecimal() for word in words):
+        raise RecallsegError(f"--classes takes ids with commas between them, such as 1,2: {text}")
+    return [int(word) for word in words]
+
+
+def _summary(recipe: dict[str, Any], out: Path) -> str:
+    data, measured, recognised = recipe["data"], recipe["classifier"], recipe["recognised"]
+    shares = ", ".join(f"{name} {share:.0%}" for name, share in recognised["classes"].items())
+    return "\n".join(
+        [
+            f"{recipe['iterations']:,} iterations on {data['images']:,} images of "
+            f"{len(data['classes'])} classes",
+            f"classifier on images it never saw: {_share(measured['accuracy'])}, shrunk to the "
+            f"generator's size {_share(measured['accuracy_at_resolution'])}",
+            f"generated images that it takes for their class: {recognised['mean']:.0%} ({shares})",
+            str(out),
+        ]
+    )
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1%}"

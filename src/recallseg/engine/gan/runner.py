@@ -1,0 +1,111 @@
+"""`recallseg gan train` from the folder of images to the recipe."""
+
+import json
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from recallseg import __version__
+from recallseg.engine.gan.classifier import accuracy_of, recognised, trained_classifier
+from recallseg.engine.gan.loop import train
+from recallseg.engine.gan.players import Players
+from recallseg.engine.gan.settings import GanSettings, Outputs
+from recallseg.engine.memory import keep_large_blocks
+from recallseg.engine.reporting import Reporter
+from recallseg.errors import RecallsegError
+from recallseg.files import content_key, write_json
+from recallseg.replay.named import save_named
+from recallseg.replay.sheet import write_sheet
+from recallseg.replay.training import ClassFolder
+from recallseg.replay.training.images import Draws
+
+MEASURED = 50
+"""Generated images a class that are shown to the classifier."""
+
+
+def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, Any]:
+    """Train a generator and a classifier on the images of `data`; the recipe that is kept.
+
+    Interrupted and called again it goes on, and ends with the same weights on the same device.
+    Called with more iterations than before, it goes on from where it ended.
+    """
+    folder = ClassFolder.open(data)
+    outputs = Outputs.at(out)
+    key = content_key(settings.identity(), folder.signature())
+    if (done := _finished(outputs, key)) and done["iterations"] == settings.iterations:
+        Reporter().say(f"{out} is finished already; nothing is left to do")
+        return done
+    keep_large_blocks()
+    reporter = Reporter(outputs.journal)
+    draws = Draws(folder.read(settings.resolution), folder.labels, settings.mirror)
+    players = Players.new(settings, len(folder.names))
+    start = players.resume(outputs.checkpoint, key)
+    device = settings.torch_device()
+    classifier, accuracy = trained_classifier(outputs.classifier, folder, device, reporter)
+
+    def look(iteration: int) -> None:
+        write_sheet(outputs.sheet, players.result(settings, whole=False), folder.names)
+        reporter.say(f"iteration {iteration}: samples in {outputs.sheet}")
+
+    def keep(iteration: int) -> None:
+        players.save(outputs.checkpoint, key, iteration)
+
+    train(players, draws, settings, reporter, start, look=look, keep=keep)
+    generator = players.result(settings)
+    save_named(outputs.generator, generator.state_dict(), folder.names)
+    write_sheet(outputs.sheet, generator, folder.names)
+    apart = folder.held_out
+    shrunk = accuracy_of(classifier, draws.pixels[apart], folder.labels[apart])
+    shares = recognised(generator, classifier, MEASURED, reporter)
+    recipe = {
+        "key": key,
+        "settings": asdict(settings),
+        "iterations": settings.iterations,
+        "device": str(device),
+        "data": _about(folder),
+        "classifier": {"accuracy": accuracy, "accuracy_at_resolution": shrunk},
+        "recognised": {
+            "images_per_class": MEASURED,
+            "mean": round(sum(shares) / len(shares), 4),
+            "classes": dict(zip(folder.names, shares, strict=True)),
+        },
+        "versions": _versions(),
+    }
+    write_json(outputs.recipe, recipe)
+    return recipe
+
+
+def _finished(outputs: Outputs, key: str) -> dict[str, Any] | None:
+    """The recipe of this very training, if it came to an end before."""
+    if not outputs.generator.exists():
+        return None
+    try:
+        recipe: dict[str, Any] = json.loads(outputs.recipe.read_text(encoding="utf-8"))
+        if recipe["key"] == key:
+            return recipe
+    except FileNotFoundError:
+        if outputs.checkpoint.exists():
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
+        pass
+    raise RecallsegError(
+        f"{outputs.generator} is there already, from other settings or images; delete it, or give "
+        "another output."
+    )
+
+
+def _about(folder: ClassFolder) -> dict[str, Any]:
+    counts = map(len, folder.files)
+    return {
+        "folder": str(folder.root),
+        "images": len(folder.paths),
+        "held_out": int(folder.held_out.sum()),
+        "classes": dict(zip(folder.names, counts, strict=True)),
+    }
+
+
+def _versions() -> dict[str, str]:
+    packages = {name: version(name) for name in ("torch", "timm", "numpy", "pillow")}
+    return {"recallseg": __version__, "python": platform.python_version(), **packages}

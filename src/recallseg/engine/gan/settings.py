@@ -1,0 +1,126 @@
+"""Every setting of a generator's training, and the files that it leaves."""
+
+import tempfile
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from recallseg.errors import RecallsegError, unknown_name
+from recallseg.replay.biggan import BigGANConfig
+from recallseg.replay.training import DISCRIMINATORS
+
+SUFFIX = ".safetensors"
+TRUNCATIONS = 11
+"""Truncations with statistics of their own, from 0 to 1 in tenths."""
+DEVICES = ("auto", "cpu", "cuda")
+
+
+@dataclass(frozen=True)
+class GanSettings:
+    """How a generator is trained."""
+
+    resolution: int = 64
+    iterations: int = 10_000
+    batch: int = 32
+    width: int = 16
+    """The generator's channels at full resolution; it has 16 times as many at 4×4."""
+    seed: int = 0
+    device: str = "auto"
+    discriminator: str = "projected"
+    encoder_side: int = 128
+    """Smaller images are enlarged to this for the `projected` discriminator's encoder."""
+    discriminator_steps: int = 1
+    generator_lr: float = 2e-4
+    discriminator_lr: float = 2e-4
+    ema: float = 0.999
+    """Decay of the moving average of the generator's weights, which is what is kept."""
+    mirror: bool = True
+    checkpoint_seconds: float = 60.0
+    sheet_every: int = 500
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be trained, before anything is read."""
+        self.config(2)
+        for name, known in (("discriminator", DISCRIMINATORS), ("device", DEVICES)):
+            if getattr(self, name) not in known:
+                raise unknown_name(name, getattr(self, name), known)
+        for name in ("iterations", "discriminator_steps", "sheet_every", "encoder_side"):
+            if getattr(self, name) < 1:
+                raise RecallsegError(f"{name} must be at least 1, not {getattr(self, name)}.")
+        if self.batch < 2:
+            raise RecallsegError(f"A batch needs 2 images to be normalised, not {self.batch}.")
+        if not (self.generator_lr > 0 and self.discriminator_lr > 0 and 0 <= self.ema < 1):
+            raise RecallsegError("Learning rates are above 0, and ema is at least 0 and below 1.")
+        if self.seed < 0:
+            raise RecallsegError(f"A seed is at least 0, not {self.seed}.")
+        if self.device == "cuda" and not torch.cuda.is_available():
+            raise RecallsegError("torch finds no CUDA device; use device auto or cpu.")
+
+    def config(self, num_classes: int) -> BigGANConfig:
+        """The generator's architecture."""
+        found = BigGANConfig.at(self.resolution, channel_width=self.width, num_classes=num_classes)
+        return replace(found, n_stats=TRUNCATIONS)
+
+    def torch_device(self) -> torch.device:
+        """Where to train; `auto` takes a GPU if there is one."""
+        found = "cuda" if torch.cuda.is_available() else "cpu"
+        return torch.device(found if self.device == "auto" else self.device)
+
+    def identity(self) -> dict[str, Any]:
+        """What the weights after any number of iterations depend on, besides the images."""
+        without = {"iterations", "device", "checkpoint_seconds", "sheet_every"}
+        return {key: value for key, value in asdict(self).items() if key not in without}
+
+
+@dataclass(frozen=True)
+class Outputs:
+    """The generator's file, and the files beside it that carry its name."""
+
+    generator: Path
+
+    @classmethod
+    def at(cls, path: Path) -> "Outputs":
+        """Refuse, before any work, a place where nothing can be written."""
+        if path.suffix != SUFFIX:
+            raise RecallsegError(f"A generator's file ends in {SUFFIX}, unlike {path}.")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=path.parent):
+                pass
+        except OSError as error:
+            raise RecallsegError(
+                f"The output folder {path.parent} cannot be written ({error.strerror}); give "
+                "another place."
+            ) from error
+        return cls(path)
+
+    def beside(self, ending: str) -> Path:
+        """NAME with another ending."""
+        return self.generator.with_name(self.generator.name.removesuffix(SUFFIX) + ending)
+
+    @property
+    def classifier(self) -> Path:
+        """The linear head for the class mapping."""
+        return self.beside(".classifier.safetensors")
+
+    @property
+    def recipe(self) -> Path:
+        """What was done, and how well it came out; written last."""
+        return self.beside(".json")
+
+    @property
+    def sheet(self) -> Path:
+        """Samples, a row a class."""
+        return self.beside(".png")
+
+    @property
+    def checkpoint(self) -> Path:
+        """What a training goes on from: an interrupted one, or one with more iterations."""
+        return self.beside(".training.pt")
+
+    @property
+    def journal(self) -> Path:
+        """The losses, line by line."""
+        return self.beside(".jsonl")

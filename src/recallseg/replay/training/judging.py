@@ -1,0 +1,35 @@
+"""What all discriminators share: the two calls, and how a class comes into a score."""
+
+from abc import ABC, abstractmethod
+
+from torch import Tensor, nn
+
+
+class Discriminator(nn.Module, ABC):
+    """Tells real images from generated ones: a score above zero takes an image for real.
+
+    What never learns and what does are two calls, so that the players share the first.
+    """
+
+    @abstractmethod
+    def see(self, images: Tensor) -> list[Tensor]:
+        """What is judged of images (B,3,H,W) in [-1,1]; nothing in it learns."""
+
+    @abstractmethod
+    def judge(self, seen: list[Tensor], classes: Tensor) -> Tensor:
+        """Scores (B,S) of what was seen of images of class ids (B,)."""
+
+
+class ClassScore(nn.Module):
+    """A score of features φ for a class y: w·φ + b + v_y·φ (Miyato & Koyama, ICLR 2018, eq. 3)."""
+
+    def __init__(self, features: int, num_classes: int) -> None:
+        super().__init__()
+        self.any_class = nn.Linear(features, 1)
+        self.per_class = nn.Embedding(num_classes, features)
+
+    def forward(self, features: Tensor, classes: Tensor) -> Tensor:
+        """Scores (B,) of features (B,D) for class ids (B,)."""
+        agreement = (self.per_class(classes) * features).sum(1)
+        score: Tensor = self.any_class(features)[:, 0] + agreement
+        return score
