@@ -47,3 +47,10 @@ def test_the_cache_follows_the_environment(monkeypatch, tmp_path):
 def test_content_keys_differ_with_any_part():
     keys = {content_key(*parts) for parts in (("a", 1), ("a", 2), ("b", 1), ("a1",), ())}
     assert len(keys) == 5
+
+
+def test_a_file_can_be_read_by_whom_the_umask_lets(tmp_path):
+    (tmp_path / "usual").touch()
+    with atomic_path(tmp_path / "new") as temporary:
+        temporary.touch(mode=0o600)
+    assert (tmp_path / "new").stat().st_mode == (tmp_path / "usual").stat().st_mode

@@ -44,9 +44,18 @@ def atomic_path(path: Path) -> Iterator[Path]:
         scratch = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=TEMPORARY, dir=path.parent))
         try:
             yield scratch / path.name
+            if (scratch / path.name).is_file():
+                _give_usual_mode(scratch / path.name)
             (scratch / path.name).replace(path)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
+
+
+def _give_usual_mode(path: Path) -> None:
+    """Let others read a file as the user's umask says; some libraries write for one user only."""
+    usual = path.with_name("usual")
+    usual.touch()
+    path.chmod(usual.stat().st_mode)
 
 
 def write_text(path: Path, text: str) -> None:

@@ -118,7 +118,7 @@ def _show_result(folder: Path, result: dict[str, Any], as_json: bool) -> None:
     console.print(table, markup=False)
     seconds, memory = result["seconds"], result["peak_memory_mb"]
     console.print(f"{seconds:,.0f} s, at most {memory:,.0f} MB of memory", highlight=False)
-    console.print(f"{folder}/result.json", highlight=False, markup=False)
+    console.print(f"{folder}/result.json", highlight=False, markup=False, soft_wrap=True)
 
 
 def _show_scores(scores: dict[str, Any], as_json: bool) -> None:

@@ -30,7 +30,7 @@ class Reporter:
 
     def say(self, sentence: str) -> None:
         """Tell something that happened."""
-        self.console.print(sentence, highlight=False, markup=False)
+        self.console.print(sentence, highlight=False, markup=False, soft_wrap=True)
 
     def forget_after(self, phase: str, iteration: int) -> None:
         """Drop journal lines of `phase` from `iteration` on, which a resumed run writes again."""
