@@ -41,6 +41,15 @@ def test_all_errors_come_at_once_with_their_paths(tmp_path):
     assert any(line.startswith("  views: scale goes from low to high") for line in lines)
 
 
+def test_a_batch_must_have_room_for_replay(tmp_path):
+    path = write(tmp_path, "run.yaml", "replay: {source: folder, ratio: 0}")
+    with pytest.raises(RecallsegError, match=r"replay\.ratio: r_old/r_new must be above 0; .*none"):
+        load_config(path)
+    with pytest.raises(RecallsegError, match=r"file: increment\.batch must be at least 2"):
+        load_config(path, ["replay.ratio=1", "increment.batch=1"])
+    load_config(path, ["replay.ratio=1", "increment.batch=1", "replay.source=none"])
+
+
 def test_later_layers_win(tmp_path):
     write(tmp_path, "base.yaml", "preset: paper\noptim: {batch: 7}\nseed: 3")
     path = write(tmp_path, "sub/own.yaml", "extends: ../base.yaml\nseed: 5")

@@ -31,11 +31,17 @@ def map_files(
 
 
 def prefetch(
-    function: Callable[[Item], Result], items: Iterable[Item], ahead: int = 4
+    function: Callable[[Item], Result],
+    items: Iterable[Item],
+    ahead: int = 4,
+    start: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
-    """`map(function, items)` in order, with up to `ahead` results made ready by other threads."""
+    """`map(function, items)` in order, with up to `ahead` results made ready by other threads.
+
+    Each of those threads calls `start` first.
+    """
     waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(max_workers=min(ahead, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(max_workers=min(ahead, os.cpu_count() or 1), initializer=start) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))

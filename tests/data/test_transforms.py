@@ -6,6 +6,7 @@ from drawn import draw_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from recallseg.data.dataset import PADDING
 from recallseg.data.transforms import ViewRecipe, to_tensors
 
 
@@ -24,7 +25,7 @@ def test_a_view_has_its_size_and_no_label_that_was_not_there(width, height, crop
     assert view.shape == (3, crop, crop)
     assert view.dtype == cut.dtype == torch.uint8
     assert cut.shape == (crop, crop)
-    assert set(cut.unique().tolist()) <= {*np.unique(mask).tolist(), 255}
+    assert set(cut.unique().tolist()) <= {*np.unique(mask).tolist(), PADDING}
 
 
 def _photo_of(mask):
@@ -38,7 +39,7 @@ def test_photo_and_mask_move_together():
     recipe = ViewRecipe(64, scale=(0.6, 1.4), padding=(1, 2, 3))
     for seed in range(20):
         view, cut = recipe(*to_tensors(*_photo_of(mask)), Random(seed))
-        outside = cut == 255
+        outside = cut == PADDING
         assert outside.any()
         assert (torch.tensor([1, 2, 3], dtype=torch.uint8) == view[:, outside].T).all()
         assert (view[:, ~outside] == 7).all()

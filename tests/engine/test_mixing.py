@@ -1,17 +1,11 @@
 from collections import Counter
 
-import numpy as np
 import pytest
 import torch
-from drawn import whole_voc
 
-from recallseg.data import open_dataset
-from recallseg.data.transforms import ViewRecipe
-from recallseg.engine.mixing import EvenlyFrom, Inpainted, Interleaved, inpainted, joined, shares
-from recallseg.engine.samples import BankSamples, Pick, Shuffled
+from recallseg.engine.mixing import EvenlyFrom, Interleaved, joined, shares
+from recallseg.engine.samples import Pick, Shuffled
 from recallseg.methods import Batch
-from recallseg.model import Decoder, Encoder, Segmenter
-from recallseg.model.bank import FeatureBank
 
 
 class Marked:
@@ -58,40 +52,3 @@ def test_batches_are_joined_in_order():
     assert whole.labels.tolist() == [102, 201]
     assert whole.features.tolist() == [102.0, 201.0]
     assert whole.photos is None
-
-
-def test_inpainting_asks_the_previous_model():
-    encoder = Encoder("mobilenetv2_035", weights="none").freeze()
-    previous = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,)))
-    for branch in previous.decoder.branches:
-        torch.nn.init.zeros_(branch.weight)
-        branch.bias.data = torch.tensor([0.0, 0.0, 5.0])
-
-    class Blank:
-        def __len__(self):
-            return 1
-
-        def batch(self, picks):
-            labels = torch.tensor([[[0, 3], [255, 0]]], dtype=torch.uint8)
-            return Batch(labels, features=torch.zeros(1, encoder.channels, 1, 1))
-
-    batch = inpainted(Blank(), previous).batch([Pick(0, 0)])
-    assert batch.labels.tolist() == [[[2, 3], [255, 2]]]
-    assert batch.features is not None
-
-
-def test_stored_views_are_inpainted_once_with_the_same_result(tmp_path):
-    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
-    encoder = Encoder("mobilenetv2_035", weights="none").freeze()
-    previous = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,), init_std=1.0))
-    bank = FeatureBank(tmp_path / "bank", dataset, encoder, ViewRecipe(33), 2, 0)
-    bank.fill([4, 6])
-    table = np.where(np.arange(256) == 7, 3, 0).astype(np.uint8)
-    samples = BankSamples(bank, [4, 6], table)
-    picks = [Pick(1, 0), Pick(0, 3), Pick(1, 1)]
-    once = inpainted(samples, previous).batch(picks)
-    anew = Inpainted(samples, previous, 0.0).batch(picks)
-    assert torch.equal(once.labels, anew.labels)
-    assert torch.equal(once.features, anew.features)
-    assert len(once.labels.unique()) > 1
-    assert samples.relabelled is None

@@ -14,7 +14,7 @@ def paper(**scenario):
     values = {"data": {"name": "voc"}, "scenario": scenario}
     from omegaconf import OmegaConf
 
-    from recallseg.config import _preset
+    from recallseg.config.loading import _preset
 
     preset = OmegaConf.to_container(_preset("paper"))
     assert isinstance(preset, dict)

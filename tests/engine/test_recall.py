@@ -3,16 +3,20 @@
 import json
 from hashlib import sha256
 
+import imagehash
 import numpy as np
 import pytest
 import torch
 from drawn import draw_pair
+from PIL import Image, UnidentifiedImageError
 from safetensors.torch import load_file, save_file
 from tiny import tiny_config
 
 from recallseg.data.dataset import read_mask
 from recallseg.data.voc import CLASSES
 from recallseg.engine import learner as learner_module
+from recallseg.engine.folder import RunFolder
+from recallseg.engine.rescore import open_model
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
 from recallseg.replay.biggan import BigGAN, BigGANConfig
@@ -71,20 +75,46 @@ def test_algorithm_1(tmp_path, photos, monkeypatch):
     assert all(entry["rejected"] is None for entry in entries)
 
 
-def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
-    run(recall_config(tmp_path, photos), tmp_path / "run")
-    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
-    kinds = {path.suffix for path in files}
-    assert kinds == {".json", ".jsonl", ".yaml", ".safetensors"}
-    known = {
-        sha256(path.read_bytes()).hexdigest()
-        for folder in (tmp_path / "voc", photos)
+def copies(folder, originals):
+    """The files below `folder` that equal an original in bytes, or look like one."""
+    originals = [path for path in originals if path.is_file()]
+    bytes_of = {sha256(path.read_bytes()).hexdigest() for path in originals}
+    looks_of = [look for path in originals if (look := looks(path)) is not None]
+    return {
+        path
         for path in folder.rglob("*")
         if path.is_file()
+        and (
+            sha256(path.read_bytes()).hexdigest() in bytes_of
+            or any((look := looks(path)) is not None and look - known <= 4 for known in looks_of)
+        )
     }
-    assert not known & {sha256(path.read_bytes()).hexdigest() for path in files}
-    names = {path.name for path in files if path.suffix == ".safetensors"}
-    assert names == {"encoder.safetensors", "decoder.safetensors", "helper.safetensors"}
+
+
+def looks(path):
+    try:
+        with Image.open(path) as image:
+            return imagehash.phash(image.convert("RGB"))
+    except UnidentifiedImageError:
+        return None
+
+
+def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
+    run(recall_config(tmp_path, photos), tmp_path / "run")
+    originals = [*(tmp_path / "voc").rglob("*"), *photos.rglob("*")]
+    assert not copies(tmp_path / "run", originals)
+    files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
+    assert {path.suffix for path in files} == {".json", ".jsonl", ".yaml", ".safetensors"}
+    model, _ = open_model(RunFolder(tmp_path / "run"), 0)
+    shapes = {tuple(value.shape[1:]) for value in model.decoder.state_dict().values()}
+    for path in files:
+        if path.name == "encoder.safetensors":
+            assert load_file(path).keys() == model.encoder.state_dict().keys()
+        elif path.suffix == ".safetensors":
+            tensors = load_file(path)
+            assert tensors.keys() == model.decoder.state_dict().keys()
+            assert {tuple(value.shape[1:]) for value in tensors.values()} == shapes
+    assert json.loads((tmp_path / "run/result.json").read_text())["keeps_photos"] is False
 
 
 def test_each_part_can_be_switched_off(tmp_path, photos, monkeypatch):
@@ -117,6 +147,47 @@ def test_d_0_may_be_its_own_helper(tmp_path, photos, monkeypatch):
     assert "helper 0" not in seen
     helper, decoder = (tmp_path / f"run/step-0/{n}.safetensors" for n in ("helper", "decoder"))
     assert helper.read_bytes() == decoder.read_bytes()
+
+
+def test_helpers_may_know_one_class_each(tmp_path, photos, monkeypatch):
+    seen = watch(monkeypatch)
+    run(recall_config(tmp_path, photos, helper__scope="one_class"), tmp_path / "run")
+    helpers = [name for name in seen if name.startswith("helper")]
+    assert helpers == [
+        *(f"helper 0, class {label}" for label in range(1, 19)),
+        "helper 1, class 19",
+        "helper 2, class 20",
+    ]
+    for name in helpers:
+        assert set(seen[name].labels.unique().tolist()) <= {0, 1, 255}
+    kept = tmp_path / "run/step-0"
+    assert len(list(kept.glob("helper-*.safetensors"))) == 18
+    assert load_file(kept / "helper-7.safetensors")["branches.0.bias"].shape == (2,)
+
+
+def test_one_helper_may_grow_with_all_classes(tmp_path, photos, monkeypatch):
+    seen = watch(monkeypatch)
+    run(recall_config(tmp_path, photos, helper__scope="shared"), tmp_path / "run")
+    assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1", "step 2", "helper 2"]
+    for step in range(3):
+        weights = load_file(tmp_path / f"run/step-{step}/helper.safetensors")
+        assert weights["branches.0.bias"].shape == (19 + step,)
+    new, replayed = seen["helper 2"].labels.split(2)
+    assert 20 in new
+    assert 20 not in replayed
+
+
+def test_void_may_be_filled_and_padding_never(tmp_path, photos, monkeypatch):
+    seen = watch(monkeypatch)
+    settings = {"replay__source": "none", "views__scale": [0.4, 0.5]}
+    run(recall_config(tmp_path, photos, **settings), tmp_path / "ignored")
+    ignored = seen["step 1"].labels
+    run(recall_config(tmp_path, photos, **settings, method__void="inpaint"), tmp_path / "filled")
+    filled = seen["step 1"].labels
+    was_void = ignored == 255
+    assert (filled[~was_void] == ignored[~was_void]).all()
+    assert (filled[was_void] == 255).any()
+    assert (filled[was_void] < 19).any()
 
 
 def test_a_class_without_photos_is_told_and_left_out(tmp_path, photos, capsys):
@@ -183,6 +254,9 @@ def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path, m
             assert sum(path.stat().st_size for path in stored.iterdir()) <= per_class
     labels = set(seen["step 2"].labels.unique().tolist())
     assert labels & set(range(1, 20))
+    stored = set((tmp_path / "run").rglob("*.jpg"))
+    assert copies(tmp_path / "run", (tmp_path / "voc/JPEGImages").iterdir()) >= stored
+    assert json.loads((tmp_path / "run/result.json").read_text())["keeps_photos"] is True
 
 
 def test_images_may_come_from_a_generator(tmp_path, monkeypatch):

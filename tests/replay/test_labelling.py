@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 import torch
 
@@ -7,14 +8,16 @@ from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
 def test_argmax_in_the_channels_of_the_main_model():
     logits = torch.zeros(1, 3, 1, 4)
     logits[0, :, 0] = torch.tensor([[4.0, 0, 0, 0], [0, 4.0, 4.0, 0], [0, 0, 0, 4.0]])
-    label = pseudo_label(logits, queried=1, channel_of={1: 16, 2: 17})
+    label = pseudo_label(logits, queried=1, channels=np.array([0, 16, 17], dtype=np.uint8))
     assert label.mask.tolist() == [[0, 16, 16, 17]]
     assert label.area == pytest.approx(0.5)
     assert label.confidence == pytest.approx(torch.tensor([0.0, 4, 0]).softmax(0)[1].item())
 
 
 def test_a_class_that_is_not_seen():
-    label = pseudo_label(torch.zeros(1, 2, 3, 3), queried=1, channel_of={1: 5})
+    label = pseudo_label(
+        torch.zeros(1, 2, 3, 3), queried=1, channels=np.array([0, 5], dtype=np.uint8)
+    )
     assert (label.area, label.confidence) == (0.0, 0.0)
     assert not label.mask.any()
 

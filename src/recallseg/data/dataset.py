@@ -13,6 +13,8 @@ from recallseg.files import content_key
 
 VOID = 255
 """The label of pixels that count neither in training nor in evaluation."""
+PADDING = 254
+"""The label of pixels beyond a photo's edge, in a training view; nothing is ever seen there."""
 
 Mask = npt.NDArray[np.uint8]
 

@@ -7,7 +7,7 @@ them every photo is for training.
 
 from pathlib import Path
 
-from recallseg.data.dataset import VOID, Listing
+from recallseg.data.dataset import PADDING, Listing
 from recallseg.errors import RecallsegError
 
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
@@ -25,8 +25,8 @@ def read_classes(root: Path) -> tuple[str, ...]:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise RecallsegError(f"{path} names a class twice: {', '.join(doubled)}.")
-    if not 2 <= len(names) <= VOID:
-        raise RecallsegError(f"{path} must name between 1 and {VOID - 1} classes.")
+    if not 2 <= len(names) <= PADDING:
+        raise RecallsegError(f"{path} must name between 1 and {PADDING - 1} classes.")
     return tuple(names)
 
 

@@ -1,4 +1,4 @@
-"""The paper's pre-processing (sec. 6): random scale, mirror, pad with void, crop.
+"""The paper's pre-processing (sec. 6): random scale, mirror, pad, crop.
 
 Every random choice comes from a generator that the caller gives, so that a view of a photo is a
 pure function of its seed, on any thread and after any restart.
@@ -15,7 +15,7 @@ from PIL import Image
 from torchvision import tv_tensors
 from torchvision.transforms.v2 import functional as F
 
-from recallseg.data.dataset import VOID, Mask
+from recallseg.data.dataset import PADDING, Mask
 
 Colour = tuple[int, int, int]
 
@@ -35,7 +35,7 @@ class ViewRecipe:
 
     The photo is scaled by U(low, high) and mirrored by chance, and a `crop`×`crop` window is taken
     at a random place. A photo smaller than the window lands at a random place in it; the rest is
-    filled with the `padding` colour, and with void in the mask.
+    filled with the `padding` colour, and with PADDING in the mask.
     """
 
     crop: int
@@ -69,7 +69,7 @@ class ViewRecipe:
             return part.as_subclass(torch.Tensor)
 
         every = slice(self.label_stride // 2, None, self.label_stride)
-        return cut(photo, list(self.padding)), cut(mask, VOID)[every, every].contiguous()
+        return cut(photo, list(self.padding)), cut(mask, PADDING)[every, every].contiguous()
 
     def _offset(self, length: int, rng: Random) -> int:
         """Where the window begins along one side; negative where the photo is smaller than it."""

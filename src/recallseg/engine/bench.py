@@ -19,7 +19,7 @@ from recallseg.engine.runner import run
 from recallseg.files import cache_root
 from recallseg.methods import Batch, plain_loss
 from recallseg.model import Segmenter
-from recallseg.model.bank import bytes_on_disk, feature_shape
+from recallseg.model.bank import bytes_on_disk
 
 WARM_UP, TIMED = 5, 30
 
@@ -96,7 +96,7 @@ def _bare_step(model: Segmenter, config: RunConfig) -> float:
     crop, stride = config.views.crop, config.views.label_stride
     side = len(range(stride // 2, crop, stride))
     batch = config.increment.batch
-    features = torch.randn(batch, *feature_shape(model.encoder, crop))
+    features = torch.randn(batch, *model.encoder.feature_shape(crop))
     labels = torch.randint(0, model.decoder.classes, (batch, side, side), dtype=torch.uint8)
     model.encoder.freeze()
     seconds = []

@@ -1,6 +1,7 @@
 """Measuring a model on a split, at the photos' native size."""
 
 import torch
+from torch import Tensor
 
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.data.transforms import to_tensors
@@ -8,12 +9,11 @@ from recallseg.engine.session import Session
 from recallseg.metrics.confusion import ConfusionMatrix
 from recallseg.metrics.scores import Confusion
 from recallseg.model import Segmenter
+from recallseg.model.cores import on_every_core
 from recallseg.model.native_bank import NativeBank
-from recallseg.progress import prefetch
-from recallseg.scenario.scenario import LookUp
+from recallseg.scenario import LookUp
 
 
-@torch.no_grad()
 def evaluate(
     session: Session,
     model: Segmenter,
@@ -31,13 +31,17 @@ def evaluate(
     metric: ConfusionMatrix = fabric.to_device(ConfusionMatrix(model.decoder.classes))
     model = fabric.to_device(model).eval()
     rows = range(fabric.global_rank, len(dataset), fabric.world_size)
-    samples = prefetch(lambda row: to_tensors(*dataset.read(row)), rows)
+
+    def seen_and_true(row: int) -> tuple[Tensor, Tensor]:
+        photo, mask = to_tensors(*dataset.read(row))
+        photo = fabric.to_device(photo.as_subclass(Tensor)[None])
+        features = bank.features(row, photo) if bank else None
+        logits = model(photo, features=features, size=(mask.shape[-2], mask.shape[-1]))
+        truth = torch.from_numpy(table[mask.numpy()])[None]
+        return logits.argmax(dim=1), fabric.to_device(truth)
+
     with session.reporter.phase(name, len(rows)) as phase:
-        for row, (photo, mask) in zip(rows, samples, strict=True):
-            photo = fabric.to_device(photo.as_subclass(torch.Tensor)[None])
-            features = bank.features(row, photo) if bank else None
-            logits = model(photo, features=features, size=(mask.shape[-2], mask.shape[-1]))
-            truth = torch.from_numpy(table[mask.numpy()])[None]
-            metric.update(logits.argmax(dim=1), fabric.to_device(truth))
+        for seen, truth in on_every_core(seen_and_true, rows):
+            metric.update(seen, truth)
             phase.advance()
     return metric.counts()

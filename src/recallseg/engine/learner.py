@@ -7,22 +7,25 @@ import torch
 from torch import nn
 
 from recallseg.config import OptimConfig
+from recallseg.data import VOID
 from recallseg.engine.artifacts import STEP_0, step_0_key
-from recallseg.engine.building import build_decoder, build_model
+from recallseg.engine.building import build_model
 from recallseg.engine.folder import RunFolder, load_weights, save_weights
+from recallseg.engine.helpers import Helper
 from recallseg.engine.loop import Training, train
-from recallseg.engine.mixing import EvenlyFrom, Interleaved, inpainted, shares
+from recallseg.engine.mixing import EvenlyFrom, Interleaved, shares
 from recallseg.engine.optim import iterations_for
 from recallseg.engine.past import Past
+from recallseg.engine.relabelling import inpainting, relabelled
 from recallseg.engine.samples import Samples, Shuffled, Stream
 from recallseg.engine.session import Session
 from recallseg.engine.supply import PhotoSet, Supply
 from recallseg.engine.world import World
 from recallseg.files import cache_root
 from recallseg.methods import Method, plain_loss
-from recallseg.model import Segmenter
+from recallseg.model import Decoder, Segmenter
 from recallseg.model.native_bank import NativeBank
-from recallseg.scenario import Step
+from recallseg.scenario import LookUp, Step, look_up
 
 DECODER_0 = Path("step-0/decoder.safetensors")
 
@@ -54,7 +57,7 @@ class Learner:
             samples = self.supply.samples(self.model.encoder, photos, "step 0")
             optim = self.config.optim
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/step 0")
-            training = self._training("step 0", optim, step)
+            training = self._training("step 0", optim, len(step.new_classes))
             train(self.session, training, self.model, stream, plain_loss)
             self._finish(
                 {
@@ -68,22 +71,34 @@ class Learner:
 
     def train_helper(self, step: Step) -> None:
         """Train D^H_{C_k} on T_k alone, to label replay images of C_k in later steps."""
-        config = self.config.helper
-        path = self.folder.step(step.index) / "helper.safetensors"
-        if not self.past.needs_helpers or path.is_file():
-            return
-        torch.manual_seed(self.config.seed + 1000 * step.index + 1)
-        helper = build_decoder(self.config.model, self.model.encoder, 1 + len(step.new_classes))
-        if step.index == 0 and config.initial == "reuse":
-            helper.load_state_dict(self.model.decoder.state_dict())
+        if self.past.needs_helpers:
+            for helper in self.past.helpers.of(step):
+                if not helper.path.is_file():
+                    torch.manual_seed(self.config.seed + 1000 * step.index + 1)
+                    self._finish({helper.path: self._trained_helper(step, helper)})
+
+    def _trained_helper(self, step: Step, helper: Helper) -> Decoder:
+        helpers, encoder = self.past.helpers, self.model.encoder
+        config, optim = self.config.helper, self.config.helper.optim
+        decoder = helpers.fresh(helper, encoder)
+        if step.index == 0 and config.initial == "reuse" and helper.classes == step.new_classes:
+            decoder.load_state_dict(self.model.decoder.state_dict())
+            return decoder
+        if helpers.shared and step.index > 0:
+            [before] = helpers.of(self.world.scenario[step.index - 1])
+            previous = Segmenter(encoder, helpers.trained(before, encoder))
+            previous = previous.eval().requires_grad_(False)
+            decoder = deepcopy(previous.decoder).requires_grad_(True)
+            decoder.grow(len(step.new_classes))
+            stream = self._stream(step, helper.name, optim, previous)
         else:
-            model = Segmenter(self.model.encoder, helper)
-            photos = PhotoSet(self.world.train, step.images, step.helper_table)
-            name = f"helper {step.index}"
-            samples = self.supply.samples(model.encoder, photos, name)
-            stream = Shuffled(samples, config.optim.batch, f"{self.config.seed}/{name}")
-            train(self.session, self._training(name, config.optim, step), model, stream, plain_loss)
-        self._finish({path: helper})
+            photos = PhotoSet(self.world.train, step.images, look_up(helper.classes))
+            samples = self.supply.samples(encoder, photos, helper.name)
+            stream = Shuffled(samples, optim.batch, f"{self.config.seed}/{helper.name}")
+        added = len(set(helper.classes) & set(step.new_classes))
+        training = self._training(helper.name, optim, added)
+        train(self.session, training, Segmenter(encoder, decoder), stream, plain_loss)
+        return decoder
 
     def train_incremental(self, step: Step) -> None:
         """Grow the decoder by C_k and train D_k on T_k^rp: inpainted and replayed samples."""
@@ -96,23 +111,33 @@ class Learner:
                 load_weights(path, module)
             return
         name, optim = f"step {step.index}", self.config.increment
-        stream = self._stream(step, name, previous)
-        training = self._training(name, optim, step)
+        stream = self._stream(step, name, optim, previous)
+        training = self._training(name, optim, len(step.new_classes))
         train(self.session, training, self.model, stream, self.method.loss)
         self._finish(weights)
 
-    def _stream(self, step: Step, name: str, previous: Segmenter) -> Stream:
+    def _stream(self, step: Step, name: str, optim: OptimConfig, previous: Segmenter) -> Stream:
         """T_k^rp = T_k^bi ∪ R: what step k is trained on (paper, sec. 4)."""
-        size, seed = self.config.increment.batch, f"{self.config.seed}/{name}"
-        photos = PhotoSet(self.world.train, step.images, step.label_table)
+        size, seed = optim.batch, f"{self.config.seed}/{name}"
+        photos = PhotoSet(self.world.train, step.images, self._labels_to_fill(step))
         new: Samples = self.supply.samples(self.model.encoder, photos, name)
+        fill = inpainting(previous, self.config.method.inpaint_confidence)
         if self.method.inpainting:
-            new = inpainted(new, previous, self.config.method.inpaint_confidence)
+            new = relabelled(new, fill)
         old = self.past.samples(step, name, previous)
+        if self.config.replay.inpaint:
+            old = [relabelled(samples, fill) for samples in old]
         if not old:
             return Shuffled(new, size, seed)
         r_new, r_old = shares(size, self.config.replay.ratio)
         return Interleaved(Shuffled(new, r_new, seed), EvenlyFrom(old, r_old, f"{seed}/replay"))
+
+    def _labels_to_fill(self, step: Step) -> LookUp:
+        """How the step's labels are seen; void is background where inpainting shall fill it too."""
+        table = step.label_table.copy()
+        if self.method.inpainting and self.config.method.void == "inpaint":
+            table[VOID] = 0
+        return table
 
     def _frozen_copy(self) -> Segmenter:
         """M_{k-1}, which labels and is not trained; a frozen encoder is shared."""
@@ -126,10 +151,9 @@ class Learner:
         several = len(self.method.steps(self.world.scenario)) > 1
         return self.supply.native(self.model.encoder, self.world.val) if several else None
 
-    def _training(self, name: str, optim: OptimConfig, step: Step) -> Training:
-        """A training as long as the classes of a step ask for."""
-        setup = self.config.scenario.setup
-        return Training(name, optim, iterations_for(optim, len(step.new_classes), setup))
+    def _training(self, name: str, optim: OptimConfig, classes: int) -> Training:
+        """A training as long as a number of new classes asks for."""
+        return Training(name, optim, iterations_for(optim, classes, self.config.scenario.setup))
 
     def _weights_of(self, step: Step) -> dict[Path, nn.Module]:
         """Where the weights after a step belong; the decoder comes last and makes a step whole."""

@@ -1,53 +1,13 @@
-"""RECALL's stream: inpainted new samples, interleaved with replayed ones (paper, sec. 4)."""
+"""RECALL's stream: new samples, interleaved with replayed ones (paper, sec. 4)."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 
 import torch
 
-from recallseg.engine.samples import (
-    BankSamples,
-    Pick,
-    Samples,
-    Stream,
-    shuffled,
-    shuffled_pick,
-)
+from recallseg.engine.samples import Pick, Samples, Stream, shuffled, shuffled_pick
 from recallseg.errors import RecallsegError
 from recallseg.methods import Batch
-from recallseg.methods.base import logits_of
-from recallseg.model import Segmenter
-from recallseg.replay.inpainting import inpaint
-
-
-class Inpainted:
-    """T_k^bi: samples whose background is filled in by the previous model as they are drawn."""
-
-    def __init__(self, samples: Samples, previous: Segmenter, confidence: float) -> None:
-        self.samples, self.previous, self.confidence = samples, previous, confidence
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    @torch.no_grad()
-    def batch(self, picks: Sequence[Pick]) -> Batch:
-        """The picked samples with inpainted labels."""
-        batch = self.samples.batch(picks)
-        logits = logits_of(self.previous, batch)
-        return batch._replace(labels=inpaint(batch.labels, logits, self.confidence))
-
-
-def inpainted(samples: Samples, previous: Segmenter, confidence: float = 0.0) -> Samples:
-    """Background inpainting of a step's samples; stored views are inpainted once and for all."""
-    drawn = Inpainted(samples, previous, confidence)
-    if not isinstance(samples, BankSamples):
-        return drawn
-    views = range(samples.bank.views)
-    rows = [drawn.batch([Pick(row, view) for view in views]).labels for row in range(len(samples))]
-    result = copy(samples)
-    result.relabelled = torch.stack(rows)
-    return result
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from recallseg.data.dataset import SegmentationDataset
+from recallseg.data.dataset import PADDING, SegmentationDataset
 from recallseg.engine.building import build_decoder
-from recallseg.engine.folder import RunFolder, load_weights
+from recallseg.engine.folder import RunFolder
+from recallseg.engine.helpers import Helpers
 from recallseg.engine.mapping import map_step
+from recallseg.engine.relabelling import labelling, relabelled
 from recallseg.engine.replaying import Labeller, ReplayBlock, write_manifest
 from recallseg.engine.samples import Samples
 from recallseg.engine.session import Session
@@ -14,12 +16,12 @@ from recallseg.engine.supply import PhotoSet, Supply
 from recallseg.engine.world import World
 from recallseg.methods import Method
 from recallseg.model import Encoder, Segmenter
+from recallseg.replay.classifier import build_classifier
 from recallseg.replay.gan import GanSource, read_mapping, write_mapping
-from recallseg.replay.mapping import ImageNetClassifier
 from recallseg.replay.sources import build_source
-from recallseg.scenario import Step
+from recallseg.scenario import Step, look_up
 
-IDENTITY = np.arange(256, dtype=np.uint8)
+IDENTITY = look_up(range(1, PADDING))
 """Labels that are channels of the model already."""
 
 
@@ -32,6 +34,7 @@ class Past:
         self.session, self.world, self.folder = session, world, folder
         self.method, self.supply = method, supply
         self.config = session.config
+        self.helpers = Helpers(session.config, folder)
         replays = self.config.replay.source != "none"
         self.block = ReplayBlock(session, build_source(self.config.replay)) if replays else None
 
@@ -48,7 +51,7 @@ class Past:
         mapping = read_mapping(path)
         names = self.world.scenario.names(step.new_classes)
         if not mapping.keys() >= set(names):
-            classifier = ImageNetClassifier(self.config.replay.classifier)
+            classifier = build_classifier(self.config.replay.classifier)
             mapping |= map_step(self.session, self.world, step, classifier)
             if self.session.fabric.is_global_zero:
                 write_mapping(path, mapping)
@@ -57,50 +60,53 @@ class Past:
     def samples(self, step: Step, name: str, previous: Segmenter) -> list[Samples]:
         """One set of samples for each old class; none where the method has no way to get them."""
         if self.block:
-            datasets = self._replayed(self.block, step, previous)
-        elif self.method.stores:
-            datasets = [
-                dataset
-                for earlier in self.world.scenario[: step.index]
-                for dataset in stored_classes(self.folder.step(earlier.index), earlier)
-            ]
-        else:
+            return self._replayed(self.block, step, name, previous)
+        if not self.method.stores:
             return []
         return [
-            self.supply.samples(
-                previous.encoder,
-                PhotoSet(dataset, [pair.stem for pair in dataset.pairs], IDENTITY),
-                f"{name}: {dataset.name}",
-            )
-            for dataset in datasets
+            self._samples_of(dataset, name, previous.encoder)
+            for earlier in self.world.scenario[: step.index]
+            for dataset in stored_classes(self.folder.step(earlier.index), earlier)
         ]
 
     def _replayed(
-        self, block: ReplayBlock, step: Step, previous: Segmenter
-    ) -> list[SegmentationDataset]:
+        self, block: ReplayBlock, step: Step, name: str, previous: Segmenter
+    ) -> list[Samples]:
         """R_{C_0→k-1}: replay images of every old class with pseudo-labels (paper, sec. 4)."""
         block.manifest.clear()
-        datasets = []
+        replayed = []
         for earlier in self.world.scenario[: step.index]:
-            for place, class_name in enumerate(self.world.scenario.names(earlier.new_classes), 1):
-                dataset = block.dataset(class_name, self._labeller(earlier, place, previous))
-                if dataset is not None:
-                    datasets.append(dataset)
+            for label in earlier.new_classes:
+                [class_name] = self.world.scenario.names([label])
+                labeller = self._labeller(label, earlier, step, previous)
+                dataset = block.dataset(class_name, labeller)
+                if dataset is None:
+                    continue
+                samples = self._samples_of(dataset, name, previous.encoder)
+                if self.config.replay.label_on == "views":
+                    samples = relabelled(samples, labelling(labeller.model, labeller.channels))
+                replayed.append(samples)
         if self.session.fabric.is_global_zero:
             write_manifest(self.folder.path / "replay" / "manifest.jsonl", block.manifest)
-        return datasets
+        return replayed
 
-    def _labeller(self, earlier: Step, place: int, previous: Segmenter) -> Labeller:
-        """Who labels images of the class at `place` in C_i: D^H_{C_i}, or the previous model."""
-        before = len(earlier.old_classes)
+    def _samples_of(self, dataset: SegmentationDataset, name: str, encoder: Encoder) -> Samples:
+        photos = PhotoSet(dataset, [pair.stem for pair in dataset.pairs], IDENTITY)
+        return self.supply.samples(encoder, photos, f"{name}: {dataset.name}")
+
+    def _labeller(self, label: int, earlier: Step, step: Step, previous: Segmenter) -> Labeller:
+        """Who labels images of a class of C_i at step k: D^H_{C_i}, or the previous model."""
         if self.config.replay.labels == "previous":
-            channels = range(previous.decoder.classes)
-            return Labeller(previous, before + place, {c: c for c in channels})
-        channels = range(1 + len(earlier.new_classes))
-        helper = build_decoder(self.config.model, previous.encoder, len(channels))
-        load_weights(self.folder.step(earlier.index) / "helper.safetensors", helper)
-        model = self.session.fabric.to_device(Segmenter(previous.encoder, helper))
-        return Labeller(model, place, {c: before + c for c in channels[1:]})
+            classes, model = step.old_classes, previous
+        else:
+            last = self.world.scenario[step.index - 1]
+            helper = self.helpers.who_knows(label, earlier, last)
+            classes = helper.classes
+            model = Segmenter(previous.encoder, self.helpers.trained(helper, previous.encoder))
+        channels = np.zeros(256, dtype=np.uint8)
+        channels[1 : 1 + len(classes)] = [1 + step.old_classes.index(known) for known in classes]
+        model = self.session.fabric.to_device(model).eval()
+        return Labeller(model, 1 + classes.index(label), channels)
 
     def store(self, step: Step, encoder: Encoder) -> None:
         """Keep true samples of a step if the method does, as large as its helper would be."""

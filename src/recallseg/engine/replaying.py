@@ -2,24 +2,27 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
 from recallseg.data.shrink import save_mask
-from recallseg.data.transforms import to_tensors
 from recallseg.engine.session import Session
 from recallseg.files import atomic_path, cache_root, content_key, write_text
 from recallseg.model import Segmenter
+from recallseg.model.cores import on_every_core
 from recallseg.replay import ReplayPhoto, Source
 from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
+from recallseg.scenario import LookUp
 
 REPLAY = "replay"
 FILTERS = {"present", "min_area", "max_area", "min_confidence"}
+LATER = {"images_per_class", "ratio", "labels", "label_on", "inpaint"}
+"""Settings that do not change which images a source finds."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Labeller:
     model: Segmenter
     queried: int
     """The model's channel of the class."""
-    channel_of: dict[int, int]
+    channels: LookUp
     """From the model's channels to those of the main model."""
 
     def key(self) -> str:
@@ -40,10 +43,11 @@ class Labeller:
         return digest.hexdigest()
 
     @torch.no_grad()
-    def label(self, photo: torch.Tensor) -> PseudoLabel:
-        """The pseudo-label of a photo (3, H, W)."""
+    def label(self, photo: Path) -> PseudoLabel:
+        """The pseudo-label of a photo."""
         device = next(self.model.parameters()).device
-        return pseudo_label(self.model(photo[None].to(device)), self.queried, self.channel_of)
+        pixels = torch.from_numpy(np.array(read_photo(photo))).permute(2, 0, 1)
+        return pseudo_label(self.model(pixels[None].to(device)), self.queried, self.channels)
 
 
 class ReplayBlock:
@@ -92,8 +96,8 @@ class ReplayBlock:
         phase = self.session.reporter.phase(f"label {class_name}", len(photos))
         with atomic_path(folder) as target, phase as progress:
             target.mkdir()
-            for number, photo in enumerate(self._read(photos, photos_in)):
-                label = labeller.label(photo)
+            seen = on_every_core(lambda photo: labeller.label(photo.path(photos_in)), photos)
+            for number, label in enumerate(seen):
                 reason = chosen.reason_to_reject(label)
                 name = f"{number:05}"
                 if reason is None:
@@ -103,20 +107,12 @@ class ReplayBlock:
                 progress.advance()
             write_text(target / "labels.jsonl", "".join(f"{line}\n" for line in lines))
 
-    def _read(self, photos: list[ReplayPhoto], photos_in: Path) -> Iterator[torch.Tensor]:
-        for entry in photos:
-            photo = read_photo(entry.path(photos_in))
-            blank = torch.zeros(photo.height, photo.width, dtype=torch.uint8).numpy()
-            yield to_tensors(photo, blank)[0].as_subclass(torch.Tensor)
-
     def _source_key(self) -> dict[str, Any]:
-        return self.config.model_dump(
-            mode="json", exclude={"images_per_class", "ratio", "labels", *FILTERS}
-        )
+        return self.config.model_dump(mode="json", exclude=LATER | FILTERS)
 
     def _label_key(self, class_name: str, photos: list[ReplayPhoto], labeller: Labeller) -> str:
         filters = self.config.model_dump(include=FILTERS)
-        channels = sorted(labeller.channel_of.items())
+        channels = labeller.channels.tolist()
         hashes = [photo.sha256 for photo in photos]
         return content_key(class_name, hashes, labeller.key(), labeller.queried, channels, filters)
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from recallseg.data import open_dataset
+from recallseg.data import VOID, open_dataset
 from recallseg.engine.building import build_model
 from recallseg.engine.evaluation import evaluate
 from recallseg.engine.folder import RunFolder, load_weights
@@ -11,7 +11,7 @@ from recallseg.engine.scoring import score
 from recallseg.engine.session import Session
 from recallseg.errors import RecallsegError
 from recallseg.model import Segmenter
-from recallseg.scenario.scenario import look_up
+from recallseg.scenario import look_up
 
 
 def open_model(folder: RunFolder, step: int | None = None) -> tuple[Segmenter, int]:
@@ -45,7 +45,7 @@ def rescore(
     strangers = [name for name in names if name not in dataset.classes]
     if strangers:
         raise RecallsegError(f"{dataset.root} lacks classes of the model: {', '.join(strangers)}.")
-    table = look_up({dataset.classes.index(name): i for i, name in enumerate(names)}, hidden=255)
+    table = look_up([dataset.classes.index(name) for name in names[1:]], hidden=VOID)
     session = Session.open(config.model_copy(update={"devices": 1, "tensorboard": False}), None)
     counts = evaluate(session, model, dataset, table)
     return score(index, known["steps"][index], names, known["initial"], counts)

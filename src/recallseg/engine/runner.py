@@ -49,7 +49,7 @@ def run(config: RunConfig, path: Path) -> dict[str, Any]:
         learner.past.store(step, learner.model.encoder)
         results.append(_measure(learner, scenario, step))
 
-    return _conclude(session, folder, config, results)
+    return _conclude(learner, results)
 
 
 def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any]:
@@ -75,9 +75,8 @@ def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any]
     return metrics
 
 
-def _conclude(
-    session: Session, folder: RunFolder, config: RunConfig, steps: list[dict[str, Any]]
-) -> dict[str, Any]:
+def _conclude(learner: Learner, steps: list[dict[str, Any]]) -> dict[str, Any]:
+    session, folder, config = learner.session, learner.folder, learner.config
     earlier: dict[str, Any] = folder.read("result.json") or {}
     result = {
         "method": config.method.name,
@@ -85,6 +84,7 @@ def _conclude(
         "scenario": config.scenario.spec,
         "setup": config.scenario.setup,
         "seed": config.seed,
+        "keeps_photos": learner.method.stores,
         "steps": steps,
         "seconds": earlier.get("seconds", round(session.clock(), 1)),
         "peak_memory_mb": earlier.get("peak_memory_mb", round(peak_memory_mb(), 1)),

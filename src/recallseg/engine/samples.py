@@ -16,7 +16,7 @@ from recallseg.data.dataset import SegmentationDataset
 from recallseg.data.transforms import ViewRecipe, to_tensors
 from recallseg.methods import Batch
 from recallseg.model.bank import FeatureBank
-from recallseg.scenario.scenario import LookUp
+from recallseg.scenario import LookUp
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class PhotoSamples:
         photo, mask = self.dataset.read(pick.row)
         stem = self.dataset.pairs[pick.row].stem
         rng = Random(f"{self.seed}/{stem}/{pick.visit}")
-        return self.recipe(*to_tensors(photo, self.table[mask]), rng)
+        view, labels = self.recipe(*to_tensors(photo, mask), rng)
+        return view, torch.from_numpy(self.table[labels])
 
 
 class BankSamples:
@@ -70,6 +71,12 @@ class BankSamples:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def label_shape(self) -> tuple[int, int]:
+        """Height and width of the labels of one view."""
+        side = self.bank.recipe.label_size
+        return side, side
 
     def batch(self, picks: Sequence[Pick]) -> Batch:
         """Features (B, C, h, w) and labels."""

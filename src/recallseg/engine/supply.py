@@ -15,7 +15,7 @@ from recallseg.files import cache_root
 from recallseg.model import Encoder
 from recallseg.model.bank import DiskBudget, FeatureBank
 from recallseg.model.native_bank import NativeBank
-from recallseg.scenario.scenario import LookUp
+from recallseg.scenario import LookUp
 
 
 def view_recipe(views: ViewConfig, encoder: Encoder) -> ViewRecipe:

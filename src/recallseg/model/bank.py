@@ -5,6 +5,7 @@ once and every step, helper decoder and pseudo-label reads its features from her
 training photos are training data: a bank lies in the cache, never in a run folder.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,12 +17,12 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from recallseg.data.dataset import SegmentationDataset
+from recallseg.data.dataset import PADDING, SegmentationDataset
 from recallseg.data.transforms import ViewRecipe, to_tensors
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key, readable_disk_errors, write_json
+from recallseg.model.cores import on_every_core
 from recallseg.model.encoders import Encoder
-from recallseg.progress import prefetch
 
 Labels = npt.NDArray[np.uint8]
 Number = TypeVar("Number", np.float16, np.uint8)
@@ -34,16 +35,9 @@ def bytes_on_disk(folder: Path) -> int:
     return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
 
 
-@torch.no_grad()
-def feature_shape(encoder: Encoder, crop: int) -> tuple[int, ...]:
-    """The shape (C, h, w) of an encoder's features of one view."""
-    blank = torch.zeros(1, 3, crop, crop, device=next(encoder.parameters()).device)
-    return tuple(encoder(blank).shape[1:])
-
-
 def bytes_per_view(encoder: Encoder, recipe: ViewRecipe) -> int:
     """What a stored view takes: features in half precision and labels."""
-    return 2 * int(np.prod(feature_shape(encoder, recipe.crop))) + recipe.label_size**2
+    return 2 * math.prod(encoder.feature_shape(recipe.crop)) + recipe.label_size**2
 
 
 class DiskBudget:
@@ -85,6 +79,7 @@ class FeatureBank:
             "recipe": asdict(recipe),
             "views": views,
             "seed": seed,
+            "padding": PADDING,
         }
         self.seed = seed
         self.folder = parent / content_key(parts)
@@ -102,7 +97,7 @@ class FeatureBank:
             if not (self.folder / "about.json").exists():
                 write_json(self.folder / "about.json", self._about)
             count, side = len(self.dataset), self.recipe.label_size
-            shape = feature_shape(self.encoder, self.recipe.crop)
+            shape = self.encoder.feature_shape(self.recipe.crop)
             self._features = _sparse(
                 self.folder / "features.f16", np.float16, (count, self.views, *shape)
             )
@@ -119,10 +114,8 @@ class FeatureBank:
     def fill(self, rows: Sequence[int], advance: Callable[[int], None] = lambda _: None) -> None:
         """Encode the views of `rows` that are missing; `advance` hears of every photo."""
         missing = self.missing(rows)
-        device = next(self.encoder.parameters()).device
-        for row, (photos, labels) in zip(missing, prefetch(self._views_of, missing), strict=True):
-            with torch.no_grad():
-                features = self.encoder(photos.to(device)).to(torch.float16).cpu()
+        encoded = on_every_core(self._encoded, missing)
+        for row, (features, labels) in zip(missing, encoded, strict=True):
             if not torch.isfinite(features).all():
                 raise RecallsegError(
                     "The encoder's features are too large for half precision; set "
@@ -132,6 +125,12 @@ class FeatureBank:
             self._labels[row] = labels.numpy()
             self._done[row] = 1
             advance(1)
+
+    def _encoded(self, row: int) -> tuple[Tensor, Tensor]:
+        """The features of all views of a photo, (V, C, h, w), and their labels."""
+        photos, labels = self._views_of(row)
+        features = self.encoder(photos.to(next(self.encoder.parameters()).device))
+        return features.to(torch.float16).cpu(), labels
 
     def _views_of(self, row: int) -> tuple[Tensor, Tensor]:
         """All views of a photo, (V, 3, crop, crop), and their labels."""
@@ -151,5 +150,5 @@ class FeatureBank:
 def _sparse(path: Path, dtype: type[Number], shape: tuple[int, ...]) -> npt.NDArray[Number]:
     """A file mapped into memory, as long as the array but empty where nothing was written."""
     with path.open("ab") as file:
-        file.truncate(int(np.prod(shape)) * np.dtype(dtype).itemsize)
+        file.truncate(math.prod(shape) * np.dtype(dtype).itemsize)
     return np.memmap(path, dtype=dtype, mode="r+", shape=shape)

@@ -63,6 +63,8 @@ class Encoder(nn.Module):
         self.architecture = (name, output_stride, neck, neck_stride)
         self.train_batch_norm = train_batch_norm
         self.frozen = False
+        self._shapes: dict[int, tuple[int, ...]] = {}
+        self._hashed: tuple[list[tuple[int, int]], str] | None = None
         stages = _offered_stages(name, output_stride)
         kept = _kept_stages(name, stages, neck_stride) if neck else (len(stages) - 1,)
         options = {"features_only": True, "output_stride": output_stride, "out_indices": kept}
@@ -91,6 +93,14 @@ class Encoder(nn.Module):
         features: Tensor = self.neck(maps) if self.neck else maps[-1]
         return features
 
+    @torch.no_grad()
+    def feature_shape(self, side: int) -> tuple[int, ...]:
+        """The shape (channels,h,w) of the features of a square image."""
+        if side not in self._shapes:
+            blank = torch.zeros(1, 3, side, side, device=self.mean.device)
+            self._shapes[side] = tuple(self(blank).shape[1:])
+        return self._shapes[side]
+
     def train(self, mode: bool = True) -> Self:
         """Training mode, except for what is frozen: BatchNorm statistics, or everything."""
         super().train(mode and not self.frozen)
@@ -113,13 +123,17 @@ class Encoder(nn.Module):
         features can be keyed by it.
         """
         tensors = dict(self.named_parameters()) | dict(self.named_buffers())
+        versions = [(tensor.data_ptr(), tensor._version) for tensor in tensors.values()]
+        if self._hashed and self._hashed[0] == versions:
+            return self._hashed[1]
         digest = hashlib.sha256()
         digest.update(repr(self.architecture).encode())
         for key, tensor in sorted(tensors.items()):
             digest.update(f"{key} {tuple(tensor.shape)} {tensor.dtype}\n".encode())
             values = tensor.detach().cpu().contiguous().flatten()
             digest.update(values.view(torch.uint8).numpy().data)
-        return digest.hexdigest()
+        self._hashed = versions, digest.hexdigest()
+        return self._hashed[1]
 
 
 def _offered_stages(name: str, output_stride: int) -> list[tuple[int, int]]:

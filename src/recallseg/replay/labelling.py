@@ -1,13 +1,11 @@
 """Label evaluation (paper, sec. 4): pseudo-labels for replay images, and which of them to trust."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-import torch
 from torch import Tensor
 
 from recallseg.data.dataset import Mask
+from recallseg.scenario import LookUp
 
 
 @dataclass(frozen=True)
@@ -45,20 +43,17 @@ class LabelFilter:
         return None
 
 
-def pseudo_label(logits: Tensor, queried: int, channel_of: Mapping[int, int]) -> PseudoLabel:
+def pseudo_label(logits: Tensor, queried: int, channels: LookUp) -> PseudoLabel:
     """Label one image by argmax over C_i ∪ {b} (paper: Y^rp).
 
     `logits` (1, 1 + |C_i|, H, W) are a helper decoder's; `queried` is the helper's channel of the
-    class that the image was fetched for, and `channel_of` takes the helper's channels to the main
+    class that the image was fetched for, and `channels` takes the helper's channels to the main
     model's.
     """
     probable, seen = logits[0].softmax(dim=0).max(dim=0)
     hits = seen == queried
-    table = np.zeros(256, dtype=np.uint8)
-    for own, main in channel_of.items():
-        table[own] = main
     return PseudoLabel(
-        mask=table[seen.to(torch.uint8).cpu().numpy()],
+        mask=channels[seen.cpu().numpy()],
         area=float(hits.float().mean()),
         confidence=float(probable[hits].mean()) if hits.any() else 0.0,
     )

@@ -1,6 +1,6 @@
 """A scenario is a sequence of steps (paper, sec. 3)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from recallseg.data.dataset import VOID
+from recallseg.data.dataset import PADDING, VOID
 from recallseg.errors import RecallsegError, unknown_name
 from recallseg.scenario.presence import PresenceTable, Rows
 from recallseg.scenario.specs import parse_spec
@@ -49,30 +49,21 @@ class Step:
     @cached_property
     def label_table(self) -> LookUp:
         """How training sees labels: classes that are not of this step are background."""
-        visible = self.classes if self.old_labels_visible else self.new_classes
-        return self._table(visible, hidden=0)
-
-    @cached_property
-    def helper_table(self) -> LookUp:
-        """How a helper decoder sees labels: C_k as channels from 1 on, all else background."""
-        return look_up({label: i for i, label in enumerate(self.new_classes, start=1)}, hidden=0)
+        if self.old_labels_visible:
+            return look_up(self.classes)
+        return look_up(self.new_classes, first=1 + len(self.old_classes))
 
     @cached_property
     def evaluation_table(self) -> LookUp:
         """How evaluation sees labels: classes that are not learned yet are void."""
-        return self._table(self.classes, hidden=VOID)
-
-    def _table(self, visible: Sequence[int], hidden: int) -> LookUp:
-        channels = enumerate(self.classes, start=1)
-        return look_up({label: channel for channel, label in channels if label in visible}, hidden)
+        return look_up(self.classes, hidden=VOID)
 
 
-def look_up(channel_of: Mapping[int, int], hidden: int) -> LookUp:
-    """A table that gives labels their channels, and `hidden` to labels without one."""
+def look_up(labels: Sequence[int], *, first: int = 1, hidden: int = 0) -> LookUp:
+    """A table that numbers `labels` from `first` on and takes all others to `hidden`."""
     table = np.full(256, hidden, dtype=np.uint8)
-    table[0], table[VOID] = 0, VOID
-    for label, channel in channel_of.items():
-        table[label] = channel
+    table[0], table[PADDING], table[VOID] = 0, VOID, VOID
+    table[list(labels)] = range(first, first + len(labels))
     return table
 
 

@@ -1,20 +1,9 @@
-"""Every setting of a run: a frozen schema, YAML files and `key=value` overrides.
+"""Every setting of a run: what it is called, what it may be and what it means."""
 
-A file may start from others (`extends: base.yaml`, relative to it) and from a preset shipped with
-the package (`preset: paper`). Later values win: preset, extended files, the file, the overrides.
-"""
-
-from collections.abc import Sequence
-from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-import yaml
-from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-
-from recallseg.errors import RecallsegError, unknown_name
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 Positive = Annotated[int, Field(gt=0)]
 Rate = Annotated[float, Field(gt=0)]
@@ -133,11 +122,17 @@ class MethodConfig(Section):
     """Background inpainting; by default what the method is known for."""
     inpaint_confidence: Share = 0.0
     """Inpaint only where the previous model is that sure."""
+    void: Literal["ignore", "inpaint"] = "ignore"
+    """What inpainting does with void pixels: leave them out of the loss, or fill them like
+    background, as the paper's equation says."""
 
 
 class HelperConfig(Section):
     """The helper decoders D^H that label replay images, one a step (paper, sec. 4)."""
 
+    scope: Literal["step", "one_class", "shared"] = "step"
+    """One for the classes of each step; one for each class; or a single one, which grows and is
+    trained like the main decoder (the paper found that worse)."""
     optim: OptimConfig = OptimConfig(lr=2e-4, end_lr=2e-6)
     initial: Literal["train", "reuse"] = "train"
     """Step 0's helper: trained as in Algorithm 1, or D_0 itself."""
@@ -166,19 +161,34 @@ class ReplayConfig(Section):
     queries: dict[str, str] = {}
     """What to search for instead of a class's name."""
     classifier: str = "efficientnet_lite0"
-    """For `gan`: who maps our classes to the generator's, a timm network trained on ImageNet."""
+    """For `gan`: who maps our classes to the generator's: a timm network trained on ImageNet, or
+    the `.classifier.safetensors` that `recallseg gan train` wrote."""
     truncation: Annotated[float, Field(gt=0, le=1)] = 1.0
     """For `gan`: how far from the mean noise is drawn; less is cleaner and more alike."""
     images_per_class: Positive = 500
-    ratio: Rate = 1.0
+    ratio: float = 1.0
     """r_old / r_new: replayed samples for every new one in a batch."""
     labels: Literal["helpers", "previous"] = "helpers"
     """Who labels replay images: the helper decoder of the class's step, or the previous model."""
+    label_on: Literal["views", "photos"] = "views"
+    """Label each training view of an image by itself, or the image once, and cut its label too."""
+    inpaint: bool = False
+    """Let the previous model fill the background of replay images too: a helper knows the classes
+    of its own step only, and calls all others background."""
     present: bool = True
     """Leave out images in which the class is not seen."""
     min_area: Share = 0.0
     max_area: Share = 1.0
     min_confidence: Share = 0.0
+
+    @field_validator("ratio")
+    @classmethod
+    def _replays_something(cls, ratio: float) -> float:
+        if not 0 < ratio < float("inf"):
+            raise ValueError(
+                "r_old/r_new must be above 0; to replay nothing, set replay.source=none"
+            )
+        return ratio
 
 
 class RunConfig(Section):
@@ -204,84 +214,8 @@ class RunConfig(Section):
     """How often an unfinished training is saved, so that the same command goes on from there."""
     tensorboard: bool = False
 
-
-def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
-    """Read a YAML file with everything it builds on, apply `key=value` overrides, and validate."""
-    layers = [_read_layers(path), _overrides(overrides)]
-    merged = OmegaConf.merge(*layers)
-    return validate(OmegaConf.to_container(merged, resolve=True), str(path))
-
-
-def validate(values: Any, where: str) -> RunConfig:  # noqa: ANN401
-    """Check plain values against the schema; all errors are told at once, with their paths."""
-    try:
-        return RunConfig.model_validate(values)
-    except ValidationError as error:
-        lines = [
-            f"  {'.'.join(map(str, found['loc'])) or 'file'}: {_sentence(found)}"
-            for found in error.errors()
-        ]
-        raise RecallsegError(
-            "\n".join([f"{where} is not a valid configuration:", *lines])
-        ) from None
-
-
-def dump_config(config: RunConfig) -> str:
-    """The configuration as YAML that `load_config` reads back to an equal one."""
-    text: str = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
-    return text
-
-
-def preset_names() -> tuple[str, ...]:
-    """The presets shipped with the package."""
-    folder = resources.files("recallseg") / "presets"
-    return tuple(sorted(Path(item.name).stem for item in folder.iterdir() if item.is_file()))
-
-
-def _sentence(found: Any) -> str:  # noqa: ANN401
-    if found["type"] == "extra_forbidden":
-        return "no such setting"
-    message = str(found["msg"]).removeprefix("Value error, ")
-    return f"{message[0].lower()}{message[1:]} (found {found['input']!r})"
-
-
-def _read_layers(path: Path, below: tuple[Path, ...] = ()) -> DictConfig:
-    """A file merged over its preset and the files it extends."""
-    if path.resolve() in below:
-        raise RecallsegError(f"{path} extends itself.")
-    try:
-        own = OmegaConf.load(path)
-    except FileNotFoundError as error:
-        raise RecallsegError(f"The configuration {path} does not exist.") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, OmegaConfBaseException) as error:
-        raise RecallsegError(f"{path} is not readable YAML: {error}") from error
-    if not isinstance(own, DictConfig):
-        raise RecallsegError(f"{path} must hold settings as `key: value` lines.")
-    parents = own.pop("extends", None) or []
-    preset = own.pop("preset", None)
-    layers = [_preset(preset)] if preset else []
-    for parent in [parents] if isinstance(parents, str) else parents:
-        layers.append(_read_layers(path.parent / parent, (*below, path.resolve())))
-    return _as_dict(OmegaConf.merge(*layers, own))
-
-
-def _preset(name: str) -> DictConfig:
-    if name not in preset_names():
-        raise unknown_name("preset", name, preset_names())
-    text = (resources.files("recallseg") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _as_dict(OmegaConf.create(text))
-
-
-def _overrides(overrides: Sequence[str]) -> DictConfig:
-    for override in overrides:
-        if "=" not in override or override.startswith("="):
-            raise RecallsegError(f"'{override}' is not an override; write key=value.")
-    try:
-        return OmegaConf.from_dotlist(list(overrides))
-    except (yaml.YAMLError, OmegaConfBaseException) as error:
-        raise RecallsegError(f"An override cannot be read: {error}") from error
-
-
-def _as_dict(config: Any) -> DictConfig:  # noqa: ANN401
-    assert isinstance(config, DictConfig)
-    return config
+    @model_validator(mode="after")
+    def _room_for_both(self) -> "RunConfig":
+        if self.replay.source != "none" and self.increment.batch < 2:
+            raise ValueError("increment.batch must be at least 2 to hold new and replayed samples")
+        return self

@@ -1,0 +1,24 @@
+"""Every setting of a run: a frozen schema, YAML files and `key=value` overrides."""
+
+from recallseg.config.loading import dump_config, load_config, preset_names, validate
+from recallseg.config.schema import (
+    MethodConfig,
+    ModelConfig,
+    OptimConfig,
+    ReplayConfig,
+    RunConfig,
+    ViewConfig,
+)
+
+__all__ = [
+    "MethodConfig",
+    "ModelConfig",
+    "OptimConfig",
+    "ReplayConfig",
+    "RunConfig",
+    "ViewConfig",
+    "dump_config",
+    "load_config",
+    "preset_names",
+    "validate",
+]

@@ -1,0 +1,101 @@
+"""YAML files and `key=value` overrides, read into the schema.
+
+A file may start from others (`extends: base.yaml`, relative to it) and from a preset shipped with
+the package (`preset: paper`). Later values win: preset, extended files, the file, the overrides.
+"""
+
+from collections.abc import Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+from pydantic import ValidationError
+
+from recallseg.config.schema import RunConfig
+from recallseg.errors import RecallsegError, unknown_name
+
+
+def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
+    """Read a YAML file with everything it builds on, apply `key=value` overrides, and validate."""
+    layers = [_read_layers(path), _overrides(overrides)]
+    merged = OmegaConf.merge(*layers)
+    return validate(OmegaConf.to_container(merged, resolve=True), str(path))
+
+
+def validate(values: Any, where: str) -> RunConfig:  # noqa: ANN401
+    """Check plain values against the schema; all errors are told at once, with their paths."""
+    try:
+        return RunConfig.model_validate(values)
+    except ValidationError as error:
+        lines = [
+            f"  {'.'.join(map(str, found['loc'])) or 'file'}: {_sentence(found)}"
+            for found in error.errors()
+        ]
+        raise RecallsegError(
+            "\n".join([f"{where} is not a valid configuration:", *lines])
+        ) from None
+
+
+def dump_config(config: RunConfig) -> str:
+    """The configuration as YAML that `load_config` reads back to an equal one."""
+    text: str = yaml.safe_dump(config.model_dump(mode="json"), sort_keys=False)
+    return text
+
+
+def preset_names() -> tuple[str, ...]:
+    """The presets shipped with the package."""
+    folder = resources.files("recallseg") / "presets"
+    return tuple(sorted(Path(item.name).stem for item in folder.iterdir() if item.is_file()))
+
+
+def _sentence(found: Any) -> str:  # noqa: ANN401
+    if found["type"] == "extra_forbidden":
+        return "no such setting"
+    message = str(found["msg"]).removeprefix("Value error, ")
+    told = "" if isinstance(found["input"], dict) else f" (found {found['input']!r})"
+    return f"{message[0].lower()}{message[1:]}{told}"
+
+
+def _read_layers(path: Path, below: tuple[Path, ...] = ()) -> DictConfig:
+    """A file merged over its preset and the files it extends."""
+    if path.resolve() in below:
+        raise RecallsegError(f"{path} extends itself.")
+    try:
+        own = OmegaConf.load(path)
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The configuration {path} does not exist.") from error
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, OmegaConfBaseException) as error:
+        raise RecallsegError(f"{path} is not readable YAML: {error}") from error
+    if not isinstance(own, DictConfig):
+        raise RecallsegError(f"{path} must hold settings as `key: value` lines.")
+    parents = own.pop("extends", None) or []
+    preset = own.pop("preset", None)
+    layers = [_preset(preset)] if preset else []
+    for parent in [parents] if isinstance(parents, str) else parents:
+        layers.append(_read_layers(path.parent / parent, (*below, path.resolve())))
+    return _as_dict(OmegaConf.merge(*layers, own))
+
+
+def _preset(name: str) -> DictConfig:
+    if name not in preset_names():
+        raise unknown_name("preset", name, preset_names())
+    text = (resources.files("recallseg") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
+    return _as_dict(OmegaConf.create(text))
+
+
+def _overrides(overrides: Sequence[str]) -> DictConfig:
+    for override in overrides:
+        if "=" not in override or override.startswith("="):
+            raise RecallsegError(f"'{override}' is not an override; write key=value.")
+    try:
+        return OmegaConf.from_dotlist(list(overrides))
+    except (yaml.YAMLError, OmegaConfBaseException) as error:
+        raise RecallsegError(f"An override cannot be read: {error}") from error
+
+
+def _as_dict(config: Any) -> DictConfig:  # noqa: ANN401
+    assert isinstance(config, DictConfig)
+    return config
