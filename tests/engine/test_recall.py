@@ -52,9 +52,9 @@ def watch(monkeypatch):
     seen = {}
     train = learner_module.train
 
-    def watched(session, training, model, stream, loss):
+    def watched(session, training, model, stream, loss, memory=None):
         seen[training.name] = stream.batch(0)
-        train(session, training, model, stream, loss)
+        train(session, training, model, stream, loss, memory)
 
     monkeypatch.setattr(learner_module, "train", watched)
     return seen

@@ -61,7 +61,7 @@ def test_a_helper_labels_all_but_void_in_channels_of_the_main_model(tmp_path):
     for row in rows:
         picks = [Pick(row, view) for view in range(3)]
         given, written = samples.batch(picks), labelled.batch(picks).labels
-        seen = helper(features=given.features, size=(33, 33)).argmax(dim=1)
+        seen = helper(features=given.features, size=(33, 33)).logits.argmax(dim=1)
         expected = torch.from_numpy(channels)[seen]
         void = given.labels == 255
         assert void.any()

@@ -20,7 +20,7 @@ def segmenter(neck: int | None = None) -> Segmenter:
 @pytest.mark.parametrize("neck", [None, 6])
 def test_logits_have_the_size_of_the_images(neck: int | None) -> None:
     images = torch.randint(0, 256, (2, 3, 45, 70), dtype=torch.uint8)
-    assert segmenter(neck)(images).shape == (2, 4, 45, 70)
+    assert segmenter(neck)(images).logits.shape == (2, 4, 45, 70)
 
 
 def test_forward_is_decoding_encoded_features() -> None:
@@ -30,8 +30,8 @@ def test_forward_is_decoding_encoded_features() -> None:
     by_hand = F.interpolate(
         model.decoder(features), size=(33, 49), mode="bilinear", align_corners=False
     )
-    assert torch.equal(model(images), by_hand)
-    assert torch.equal(model(features=features, size=(33, 49)), by_hand)
+    assert torch.equal(model(images).logits, by_hand)
+    assert torch.equal(model(features=features, size=(33, 49)).logits, by_hand)
 
 
 def test_it_says_what_it_lacks() -> None:
@@ -45,7 +45,7 @@ def test_a_frozen_encoder_gets_no_gradient_and_stays_in_eval_mode() -> None:
     model = segmenter()
     model.encoder.freeze()
     model.train()
-    model(torch.rand(1, 3, 32, 32)).sum().backward()
+    model(torch.rand(1, 3, 32, 32)).logits.sum().backward()
     assert all(p.grad is None for p in model.encoder.parameters())
     assert all(p.grad is not None for p in model.decoder.parameters())
     assert not any(module.training for module in model.encoder.modules())

@@ -39,19 +39,12 @@ def run(
 
             _show_plan(config, plan(config, presence), as_json)
             continue
+        from recallseg.engine.folder import folder_name
         from recallseg.engine.runner import run as run_config
 
         folder = out / folder_name(path, config)
         result = run_config(config, folder)
         _show_result(folder, result, as_json)
-
-
-def folder_name(path: Path, config: Any) -> str:  # noqa: ANN401
-    """A folder of its own for every file, seed and set of overrides; the same for the same ones."""
-    from recallseg.files import content_key
-
-    settings = config.model_dump(mode="json", exclude={"checkpoint_seconds", "tensorboard"})
-    return f"{path.parent.name}-{path.stem}-s{config.seed}-{content_key(settings)[:6]}"
 
 
 def evaluate(

@@ -7,6 +7,7 @@ from recallseg.config.schema import (
     OptimConfig,
     ReplayConfig,
     RunConfig,
+    Section,
     ViewConfig,
 )
 
@@ -16,6 +17,7 @@ __all__ = [
     "OptimConfig",
     "ReplayConfig",
     "RunConfig",
+    "Section",
     "ViewConfig",
     "dump_config",
     "load_config",

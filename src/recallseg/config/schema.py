@@ -116,6 +116,8 @@ class MethodConfig(Section):
     """Which continual learner runs."""
 
     name: str = "ft"
+    weights: dict[str, float] = {}
+    """Of the terms of the method's loss, by name; by default those of its authors."""
     train_encoder: bool = False
     """Train the encoder after step 0 too, as some methods were published."""
     inpaint: bool | None = None
@@ -218,4 +220,10 @@ class RunConfig(Section):
     def _room_for_both(self) -> "RunConfig":
         if self.replay.source != "none" and self.increment.batch < 2:
             raise ValueError("increment.batch must be at least 2 to hold new and replayed samples")
+        by_helpers = self.replay.source != "none" and self.replay.labels == "helpers"
+        if by_helpers and self.method.train_encoder:
+            raise ValueError(
+                "helper decoders need the encoder that they were trained on; set "
+                "method.train_encoder=false, or replay.labels=previous"
+            )
         return self

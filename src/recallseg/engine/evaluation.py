@@ -36,9 +36,10 @@ def evaluate(
         photo, mask = to_tensors(*dataset.read(row))
         photo = fabric.to_device(photo.as_subclass(Tensor)[None])
         features = bank.features(row, photo) if bank else None
-        logits = model(photo, features=features, size=(mask.shape[-2], mask.shape[-1]))
+        size = (mask.shape[-2], mask.shape[-1])
+        seen = model(photo, features=features, size=size).logits.argmax(dim=1)
         truth = torch.from_numpy(table[mask.numpy()])[None]
-        return logits.argmax(dim=1), fabric.to_device(truth)
+        return seen, fabric.to_device(truth)
 
     with session.reporter.phase(name, len(rows)) as phase:
         for seen, truth in on_every_core(seen_and_true, rows):

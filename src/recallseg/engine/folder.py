@@ -17,10 +17,16 @@ from torch import Tensor, nn
 
 from recallseg.config import RunConfig, dump_config, load_config
 from recallseg.errors import RecallsegError
-from recallseg.files import TEMPORARY, atomic_path, write_json, write_text
+from recallseg.files import TEMPORARY, atomic_path, content_key, write_json, write_text
 
 FREE_SETTINGS = {"checkpoint_seconds", "tensorboard"}
 """Settings that may change between the parts of an interrupted run without touching its result."""
+
+
+def folder_name(path: Path, config: RunConfig) -> str:
+    """A folder of its own for every file, seed and set of overrides; the same for the same ones."""
+    settings = config.model_dump(mode="json", exclude=FREE_SETTINGS)
+    return f"{path.parent.name}-{path.stem}-s{config.seed}-{content_key(settings)[:6]}"
 
 
 class RunFolder:

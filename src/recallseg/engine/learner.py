@@ -1,5 +1,6 @@
 """The lines of Algorithm 1: how a model is trained at each step."""
 
+from collections.abc import Iterator
 from copy import deepcopy
 from pathlib import Path
 
@@ -17,17 +18,19 @@ from recallseg.engine.mixing import EvenlyFrom, Interleaved, shares
 from recallseg.engine.optim import iterations_for
 from recallseg.engine.past import Past
 from recallseg.engine.relabelling import inpainting, relabelled
-from recallseg.engine.samples import Samples, Shuffled, Stream
+from recallseg.engine.samples import Pick, Samples, Shuffled, Stream
 from recallseg.engine.session import Session
 from recallseg.engine.supply import PhotoSet, Supply
 from recallseg.engine.world import World
 from recallseg.files import cache_root
-from recallseg.methods import Method, plain_loss
+from recallseg.methods import Batch, Method, plain_loss
 from recallseg.model import Decoder, Segmenter
 from recallseg.model.native_bank import NativeBank
+from recallseg.progress import prefetch
 from recallseg.scenario import LookUp, Step, look_up
 
 DECODER_0 = Path("step-0/decoder.safetensors")
+MEMORY = "method.safetensors"
 
 
 class Learner:
@@ -47,8 +50,8 @@ class Learner:
         shared = cache_root() / STEP_0 / key
         found = next((p for p in (self.folder.path, shared) if (p / DECODER_0).is_file()), None)
         torch.manual_seed(self.config.seed)
-        weights = "none" if found else None
-        self.model = build_model(self.config.model, step.channels, weights)
+        start = "none" if found else None
+        self.model = build_model(self.config.model, step.channels, start)
         if found:
             load_weights(found / "encoder.safetensors", self.model.encoder)
             load_weights(found / DECODER_0, self.model.decoder)
@@ -65,9 +68,16 @@ class Learner:
                     shared / DECODER_0: self.model.decoder,
                 }
             )
-        self._finish(self._weights_of(step))
         if not self.config.method.train_encoder:
             self.model.encoder.freeze()
+        self.method.begin(step, self.model)
+        weights = self._weights_of(step)
+        memory = self.folder.step(0) / MEMORY
+        if self.method.memory is not None and memory.is_file():
+            load_weights(memory, weights.pop(memory))
+        else:
+            self._review(step)
+        self._finish(weights)
 
     def train_helper(self, step: Step) -> None:
         """Train D^H_{C_k} on T_k alone, to label replay images of C_k in later steps."""
@@ -104,7 +114,8 @@ class Learner:
         """Grow the decoder by C_k and train D_k on T_k^rp: inpainted and replayed samples."""
         previous = self._frozen_copy()
         torch.manual_seed(self.config.seed + 1000 * step.index)
-        self.model.decoder.grow(len(step.new_classes))
+        self.model.decoder.grow(len(step.new_classes), self.method.growth)
+        self.method.begin(step, self.model, previous)
         weights = self._weights_of(step)
         if all(path.is_file() for path in weights):
             for path, module in weights.items():
@@ -113,8 +124,29 @@ class Learner:
         name, optim = f"step {step.index}", self.config.increment
         stream = self._stream(step, name, optim, previous)
         training = self._training(name, optim, len(step.new_classes))
-        train(self.session, training, self.model, stream, self.method.loss)
+        memory = self.method.memory
+        train(self.session, training, self.model, stream, self.method.loss, memory)
+        self._review(step)
         self._finish(weights)
+
+    def _review(self, step: Step) -> None:
+        """Let a method with a memory look at T_k once more, every photo once."""
+        if self.method.memory is None:
+            return
+        photos = PhotoSet(self.world.train, step.images, step.label_table)
+        name, size = f"step {step.index}: review", self.config.increment.batch
+        samples = self.supply.samples(self.model.encoder, photos, name)
+        model = self.session.fabric.to_device(self.model).eval()
+        rows = [range(len(samples))[start : start + size] for start in range(0, len(samples), size)]
+
+        def batches() -> Iterator[Batch]:
+            drawn = prefetch(lambda some: samples.batch([Pick(row, 0) for row in some]), rows)
+            with self.session.reporter.phase(name, len(rows)) as phase:
+                for batch in drawn:
+                    yield self.session.fabric.to_device(batch)
+                    phase.advance()
+
+        self.method.review(step, model, batches())
 
     def _stream(self, step: Step, name: str, optim: OptimConfig, previous: Segmenter) -> Stream:
         """T_k^rp = T_k^bi ∪ R: what step k is trained on (paper, sec. 4)."""
@@ -162,6 +194,8 @@ class Learner:
         weights: dict[Path, nn.Module] = {}
         if step.index == 0 or self.config.method.train_encoder:
             weights[encoder / "encoder.safetensors"] = self.model.encoder
+        if self.method.memory is not None:
+            weights[folder / MEMORY] = self.method.memory
         weights[folder / "decoder.safetensors"] = self.model.decoder
         return weights
 

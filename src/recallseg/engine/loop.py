@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from recallseg.config import OptimConfig
 from recallseg.engine.optim import (
@@ -48,6 +48,8 @@ class State:
     model: Segmenter
     optimizer: torch.optim.Optimizer
     average: MovingAverage | None
+    memory: nn.Module | None = None
+    """What a method remembers besides the model."""
 
     def save(self, session: Session, training: Training, iteration: int) -> None:
         """Keep everything, to go on with `iteration`."""
@@ -57,6 +59,7 @@ class State:
             "model": self.model.state_dict(),
             "optimizer": self.optimizer.state_dict(),
             "average": self.average.values if self.average else None,
+            "memory": self.memory.state_dict() if self.memory else None,
         }
         session.save("training.pt", values)
 
@@ -69,6 +72,8 @@ class State:
             self.optimizer.load_state_dict(saved["optimizer"])
             if self.average:
                 self.average.restore(saved["average"])
+            if self.memory:
+                self.memory.load_state_dict(saved["memory"])
             iteration = int(saved["iteration"])
             session.reporter.say(f"{training.name}: going on at iteration {iteration}")
         session.reporter.forget_after(training.name, iteration)
@@ -76,14 +81,22 @@ class State:
 
 
 def train(
-    session: Session, training: Training, model: Segmenter, stream: Stream, loss: Loss
+    session: Session,
+    training: Training,
+    model: Segmenter,
+    stream: Stream,
+    loss: Loss,
+    memory: nn.Module | None = None,
 ) -> None:
-    """Minimise `loss` over the trainable weights of `model`, going on from a saved state if any."""
+    """Minimise `loss` over the trainable weights of `model`, going on from a saved state if any.
+
+    `memory` is what the loss itself changes as it goes.
+    """
     optim, fabric = training.optim, session.fabric
     wrapped, optimizer = fabric.setup(model, build_optimizer(model, optim))
     trainable = [p for p in model.parameters() if p.requires_grad]
     average = MovingAverage(trainable, optim.ema) if optim.ema else None
-    state = State(model, optimizer, average)
+    state = State(model, optimizer, average, memory)
     start = state.resume(session, training)
     model.train()
     every = max(1, training.iterations // JOURNAL_LINES)

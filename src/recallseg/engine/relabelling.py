@@ -16,8 +16,7 @@ from torch import Tensor
 from recallseg.data import VOID
 from recallseg.engine.samples import BankSamples, Pick, Samples
 from recallseg.files import cache_root
-from recallseg.methods import Batch
-from recallseg.methods.base import logits_of
+from recallseg.methods import Batch, output_of
 from recallseg.model import Segmenter
 from recallseg.replay.inpainting import inpaint
 from recallseg.scenario import LookUp
@@ -81,7 +80,7 @@ def _logits(model: Segmenter, batch: Batch) -> Tensor:
     device = next(model.parameters()).device
     given = {name: part for name, part in batch._asdict().items() if part is not None}
     moved = Batch(**{name: part.to(device) for name, part in given.items()})
-    return logits_of(model, moved).cpu()
+    return output_of(model, moved).logits.cpu()
 
 
 def _scratch(shape: tuple[int, ...]) -> Tensor:

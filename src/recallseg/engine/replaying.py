@@ -47,7 +47,8 @@ class Labeller:
         """The pseudo-label of a photo."""
         device = next(self.model.parameters()).device
         pixels = torch.from_numpy(np.array(read_photo(photo))).permute(2, 0, 1)
-        return pseudo_label(self.model(pixels[None].to(device)), self.queried, self.channels)
+        seen = self.model(pixels[None].to(device))
+        return pseudo_label(seen.logits, self.queried, self.channels)
 
 
 class ReplayBlock:

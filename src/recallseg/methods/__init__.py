@@ -2,20 +2,31 @@
 
 from recallseg.config import MethodConfig
 from recallseg.errors import unknown_name
-from recallseg.methods.base import Batch, Method, plain_loss
+from recallseg.methods.base import Batch, Method, output_of, plain_loss
+from recallseg.methods.cil import ClassIncrementalLearning
 from recallseg.methods.ft import FineTuning
+from recallseg.methods.ilt import IncrementalLearningTechniques
 from recallseg.methods.joint import Joint
+from recallseg.methods.lwf import LearningWithoutForgetting, MultiClassLwF
+from recallseg.methods.mib import ModelingTheBackground
 from recallseg.methods.recall import Recall
+from recallseg.methods.sdr import SparseAndDisentangled
 from recallseg.methods.store_replay import StoreReplay
 
 METHODS: dict[str, type[Method]] = {
     "ft": FineTuning,
     "joint": Joint,
     "store_replay": StoreReplay,
+    "lwf": LearningWithoutForgetting,
+    "lwf_mc": MultiClassLwF,
+    "ilt": IncrementalLearningTechniques,
+    "cil": ClassIncrementalLearning,
+    "mib": ModelingTheBackground,
+    "sdr": SparseAndDisentangled,
     "recall": Recall,
 }
 
-__all__ = ["METHODS", "Batch", "Method", "build_method", "plain_loss"]
+__all__ = ["METHODS", "Batch", "Method", "build_method", "output_of", "plain_loss"]
 
 
 def build_method(config: MethodConfig) -> Method:

@@ -1,13 +1,16 @@
 """What a continual learner decides; everything else is the engine's."""
 
-from typing import ClassVar, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Literal, NamedTuple
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from recallseg.config import MethodConfig
+from recallseg.errors import RecallsegError, unknown_name
 from recallseg.losses import cross_entropy
-from recallseg.model import Segmenter
-from recallseg.scenario import Scenario
+from recallseg.model import Output, Segmenter
+from recallseg.scenario import Scenario, Step
 
 
 class Batch(NamedTuple):
@@ -21,16 +24,16 @@ class Batch(NamedTuple):
     """(B, C, h, w) of a frozen encoder; photos are not needed then."""
 
 
-def logits_of(model: Segmenter, batch: Batch) -> Tensor:
-    """The logits (B, C, H, W) of a batch, at the size of its labels."""
+def output_of(model: Segmenter, batch: Batch) -> Output:
+    """What a model says of a batch, logits at the size of its labels."""
     size = batch.labels.shape[-2:]
-    logits: Tensor = model(batch.photos, features=batch.features, size=(size[0], size[1]))
-    return logits
+    output: Output = model(batch.photos, features=batch.features, size=(size[0], size[1]))
+    return output
 
 
 def plain_loss(model: Segmenter, batch: Batch) -> Tensor:
     """Cross-entropy on the labels as they are: step 0 of every method."""
-    return cross_entropy(logits_of(model, batch), batch.labels)
+    return cross_entropy(output_of(model, batch).logits, batch.labels)
 
 
 class Method:
@@ -46,14 +49,45 @@ class Method:
     stores: ClassVar[bool] = False
     """Whether the method keeps true samples of every step."""
 
+    growth: ClassVar[Literal["random", "background"]] = "random"
+    """How the decoder's new channels start."""
+
+    defaults: ClassVar[Mapping[str, float]] = {}
+    """The weights of its terms, which a configuration may change."""
+
+    memory: nn.Module | None = None
+    """What the method itself remembers; kept with every step and checkpoint."""
+
+    previous: Segmenter
+    """M_{k-1}, frozen; there from the first later step on."""
+
     def __init__(self, config: MethodConfig) -> None:
         self.config = config
         self.inpainting = self.inpaints if config.inpaint is None else config.inpaint
+        for name in config.weights:
+            if not self.defaults:
+                raise RecallsegError(f"The method '{config.name}' has no weights to set.")
+            if name not in self.defaults:
+                raise unknown_name(f"weight of '{config.name}'", name, self.defaults)
+        self.weights = {**self.defaults, **config.weights}
 
     def steps(self, scenario: Scenario) -> Scenario:
         """The scenario as this method sees it."""
         return scenario
 
+    def begin(self, step: Step, model: Segmenter, previous: Segmenter | None = None) -> None:
+        """Get ready for a step; `previous` is M_{k-1}, which step 0 has not."""
+        if previous is not None:
+            self.previous = previous
+
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """The objective of one batch, a scalar."""
         return plain_loss(model, batch)
+
+    @torch.no_grad()
+    def old(self, batch: Batch) -> Output:
+        """What the previous model says of a batch."""
+        return output_of(self.previous, batch)
+
+    def review(self, step: Step, model: Segmenter, batches: Iterable[Batch]) -> None:
+        """With a memory: look at a step's samples once more, with the model that learned them."""

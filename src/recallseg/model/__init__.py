@@ -2,12 +2,13 @@
 
 from recallseg.model.decoder import Decoder, scaled_dilations, upsample
 from recallseg.model.encoders import Encoder
-from recallseg.model.segmenter import Segmenter
+from recallseg.model.segmenter import Output, Segmenter
 from recallseg.model.weights import imagenet_classifier
 
 __all__ = [
     "Decoder",
     "Encoder",
+    "Output",
     "Segmenter",
     "imagenet_classifier",
     "scaled_dilations",

@@ -1,9 +1,20 @@
 """The segmentation model M = D∘E of the paper."""
 
+from typing import NamedTuple
+
 from torch import Tensor, nn
 
 from recallseg.model.decoder import Decoder, upsample
 from recallseg.model.encoders import Encoder
+
+
+class Output(NamedTuple):
+    """What a model says of some images, and the features it said it from."""
+
+    logits: Tensor
+    """(B,C,H,W)."""
+    features: Tensor
+    """(B,D,h,w)."""
 
 
 class Segmenter(nn.Module):
@@ -20,7 +31,7 @@ class Segmenter(nn.Module):
         *,
         features: Tensor | None = None,
         size: tuple[int, int] | None = None,
-    ) -> Tensor:
+    ) -> Output:
         """Logits (B,C,*size) of images (uint8 or float in [0,1]), or of features encoded before.
 
         By default logits have the size of the images; features must be told a size.
@@ -32,4 +43,4 @@ class Segmenter(nn.Module):
             size = size or (images.shape[-2], images.shape[-1])
         if size is None:
             raise ValueError("features must come with the size that the logits shall have")
-        return upsample(self.decoder(features), size)
+        return Output(upsample(self.decoder(features), size), features)
