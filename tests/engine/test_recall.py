@@ -19,7 +19,8 @@ from recallseg.engine.folder import RunFolder
 from recallseg.engine.rescore import open_model
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
-from recallseg.replay.biggan import BigGAN, BigGANConfig
+from recallseg.replay.biggan import BigGAN
+from recallseg.replay.biggan_config import BigGANConfig
 
 
 @pytest.fixture

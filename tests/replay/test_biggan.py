@@ -13,7 +13,8 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize, one_hot
 
 from recallseg.errors import RecallsegError
-from recallseg.replay.biggan import WIDTHS, BigGAN, BigGANConfig, TruncationNorm, deep_layers
+from recallseg.replay.biggan import BigGAN, TruncationNorm
+from recallseg.replay.biggan_config import WIDTHS, BigGANConfig, deep_layers
 from recallseg.replay.generator import load_generator
 
 TINY = BigGANConfig.at(64, channel_width=8, num_classes=5)

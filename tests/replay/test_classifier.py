@@ -12,7 +12,8 @@ from recallseg.engine.gan import classifier as classifier_module
 from recallseg.engine.gan.classifier import accuracy_of, fit_head, predictions, recognised
 from recallseg.engine.reporting import Reporter
 from recallseg.errors import RecallsegError
-from recallseg.replay.biggan import BigGAN, BigGANConfig
+from recallseg.replay.biggan import BigGAN
+from recallseg.replay.biggan_config import BigGANConfig
 from recallseg.replay.classifier import build_classifier, load_classifier, pooled, save_classifier
 from recallseg.replay.gan import GanSource
 from recallseg.replay.mapping import ImageNetClassifier, Match, check_mapping, map_classes

@@ -11,7 +11,8 @@ from torch.nn.functional import normalize
 
 from recallseg.errors import RecallsegError
 from recallseg.model import Encoder
-from recallseg.replay.biggan import BigGAN, BigGANConfig
+from recallseg.replay.biggan import BigGAN
+from recallseg.replay.biggan_config import BigGANConfig
 from recallseg.replay.generator import truncated_noise
 from recallseg.replay.training import (
     DISCRIMINATORS,

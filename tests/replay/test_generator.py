@@ -11,7 +11,8 @@ from scipy.stats import truncnorm
 from torch import Tensor
 
 from recallseg.errors import RecallsegError
-from recallseg.replay.biggan import BigGAN, BigGANConfig
+from recallseg.replay.biggan import BigGAN
+from recallseg.replay.biggan_config import BigGANConfig
 from recallseg.replay.generator import (
     config_of,
     fold_spectral_norm,

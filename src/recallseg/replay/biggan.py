@@ -5,93 +5,15 @@ folded into the weights: `generator.load_generator` folds it while loading.
 """
 
 import math
-from dataclasses import dataclass
-from itertools import pairwise
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recallseg.errors import RecallsegError, unknown_name
+from recallseg.errors import RecallsegError
+from recallseg.replay.biggan_config import FIRST_SIDE, FIRST_WIDTH, BigGANConfig
 
-FIRST_SIDE, FIRST_WIDTH = 4, 16
 MOMENTUM = 0.1
-
-Layer = tuple[bool, int, int]
-"""Whether a block doubles the resolution; its input and output channels in `channel_width`s."""
-
-WIDTHS = {
-    32: (16, 8, 4, 1),
-    64: (16, 8, 4, 2, 1),
-    128: (16, 16, 8, 4, 2, 1),
-    256: (16, 16, 8, 8, 4, 2, 1),
-    512: (16, 16, 8, 8, 4, 2, 1, 1),
-}
-"""Channels, in `channel_width`s, at 4×4 and after each doubling of the resolution.
-
-32 px is ours alone: the public package halves channels at most.
-"""
-
-
-def deep_layers(widths: tuple[int, ...]) -> tuple[Layer, ...]:
-    """BigGAN-deep's pattern: before each doubling of the resolution, one block that keeps it."""
-    return sum((((False, here, here), (True, here, then)) for here, then in pairwise(widths)), ())
-
-
-@dataclass(frozen=True)
-class BigGANConfig:
-    """A generator's architecture, field by field as in the public JSON files (here the 128's)."""
-
-    output_dim: int = 128
-    z_dim: int = 128
-    class_embed_dim: int = 128
-    channel_width: int = 128
-    num_classes: int = 1000
-    layers: tuple[Layer, ...] = deep_layers(WIDTHS[128])
-    attention_layer_position: int = 8
-    """The block before which attention stands; -1 for no attention."""
-    eps: float = 1e-4
-    n_stats: int = 51
-    """Truncations, evenly spaced from 0 to 1, for which normalisation statistics are stored."""
-
-    def __post_init__(self) -> None:
-        """Refuse layers that do not fit together."""
-        inputs, outputs = ([layer[side] for layer in self.layers] for side in (1, 2))
-        if [FIRST_WIDTH, *outputs] != [*inputs, 1]:
-            raise RecallsegError(
-                f"A generator's layers start at {FIRST_WIDTH} widths, end at 1 and each takes what "
-                f"the one before gives, but the inputs are {inputs} and the outputs {outputs}."
-            )
-        side = FIRST_SIDE * 2 ** sum(layer[0] for layer in self.layers)
-        if side != self.output_dim or self.channel_width < 4:
-            raise RecallsegError(
-                f"The generator's layers make images of {side} px and its channel width is "
-                f"{self.channel_width}; expected {self.output_dim} px and at least 4."
-            )
-
-    @classmethod
-    def at(
-        cls,
-        resolution: int,
-        *,
-        channel_width: int = 128,
-        num_classes: int = 1000,
-        attention: int | None = None,
-    ) -> "BigGANConfig":
-        """BigGAN-deep for square images of `resolution` px, as public for 128, 256 and 512.
-
-        `attention` is the resolution that attention works at (0: none; by default 64 px, or half
-        of the output's). With fewer channels and classes it is small enough to train oneself.
-        """
-        if resolution not in WIDTHS:
-            raise unknown_name("generator resolution", str(resolution), map(str, WIDTHS))
-        layers = deep_layers(WIDTHS[resolution])
-        places = {0: -1} | {FIRST_SIDE << at // 2: at for at in range(0, len(layers), 2)}
-        side = min(64, resolution // 2) if attention is None else attention
-        if side not in places:
-            raise unknown_name("attention resolution", str(side), map(str, places))
-        sizes = {"channel_width": channel_width, "num_classes": num_classes}
-        return cls(resolution, layers=layers, attention_layer_position=places[side], **sizes)
 
 
 class TruncationNorm(nn.Module):

@@ -11,7 +11,8 @@ from safetensors.torch import load_file
 from torch import Tensor
 
 from recallseg.errors import RecallsegError
-from recallseg.replay.biggan import BigGAN, BigGANConfig
+from recallseg.replay.biggan import BigGAN
+from recallseg.replay.biggan_config import BigGANConfig
 
 SUFFIXES = (".safetensors", ".pth", ".pt", ".bin")
 NOISE_BOUND = 2.0

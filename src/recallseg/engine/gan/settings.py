@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from recallseg.errors import RecallsegError, unknown_name
-from recallseg.replay.biggan import BigGANConfig
+from recallseg.replay.biggan_config import BigGANConfig
 from recallseg.replay.training import DISCRIMINATORS
 
 SUFFIX = ".safetensors"

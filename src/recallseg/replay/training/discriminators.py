@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from recallseg.errors import unknown_name
-from recallseg.replay.biggan import BigGANConfig
+from recallseg.replay.biggan_config import BigGANConfig
 from recallseg.replay.training.judging import Discriminator
 from recallseg.replay.training.projected import ProjectedDiscriminator
 from recallseg.replay.training.residual import ResidualDiscriminator

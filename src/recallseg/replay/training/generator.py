@@ -6,7 +6,8 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from recallseg.replay.biggan import BigGAN, BigGANConfig
+from recallseg.replay.biggan import BigGAN
+from recallseg.replay.biggan_config import BigGANConfig
 from recallseg.replay.generator import fold_spectral_norm
 from recallseg.replay.training.spectral import add_spectral_norm, public_name
 

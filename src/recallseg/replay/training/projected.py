@@ -11,7 +11,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.model.weights import create, timm_name
-from recallseg.replay.biggan import BigGANConfig
+from recallseg.replay.biggan_config import BigGANConfig
 from recallseg.replay.training.judging import ClassScore, Discriminator
 from recallseg.replay.training.spectral import add_spectral_norm
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from recallseg.replay.biggan import WIDTHS, BigGANConfig
+from recallseg.replay.biggan_config import WIDTHS, BigGANConfig
 from recallseg.replay.training.judging import ClassScore, Discriminator
 from recallseg.replay.training.spectral import add_spectral_norm
 
