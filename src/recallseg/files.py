@@ -9,7 +9,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from recallseg.errors import RecallsegError
 
@@ -56,6 +56,16 @@ def _give_usual_mode(path: Path) -> None:
     usual = path.with_name("usual")
     usual.touch()
     path.chmod(usual.stat().st_mode)
+
+
+def reserve(file: IO[bytes], start: int, length: int, path: Path) -> None:
+    """Make sure that a part of a file under `path` can be written through a memory map.
+
+    A disk that is full when a mapped page is written ends the process without a word.
+    """
+    with readable_disk_errors(path):
+        if hasattr(os, "posix_fallocate"):
+            os.posix_fallocate(file.fileno(), start, length)
 
 
 def write_text(path: Path, text: str) -> None:

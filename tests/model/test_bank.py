@@ -1,4 +1,6 @@
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
@@ -90,6 +92,21 @@ def test_a_budget_is_not_exceeded(tmp_path):
     assert budget.take(10_000)
     assert not budget.take(2_000)
     assert budget.take(1_000)
+
+
+def test_a_full_disk_is_a_sentence_and_not_the_end_of_the_process(
+    tmp_path, dataset, encoder, monkeypatch
+):
+    bank = bank_of(tmp_path / "bank", dataset, encoder)
+    bank.fill([0])
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "posix_fallocate", full)
+    with pytest.raises(RecallsegError, match=r"is full; free some space"):
+        bank.fill([0, 1])
+    assert bank.missing([0, 1]) == [1]
 
 
 def test_features_too_large_for_half_precision_are_refused(tmp_path, dataset):

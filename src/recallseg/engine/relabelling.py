@@ -5,6 +5,7 @@ would disagree with what the same model sees in the view, and training would fol
 what it knows.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from copy import copy
 from tempfile import TemporaryFile
@@ -15,7 +16,7 @@ from torch import Tensor
 
 from recallseg.data import VOID
 from recallseg.engine.samples import BankSamples, Pick, Samples
-from recallseg.files import cache_root
+from recallseg.files import cache_root, reserve
 from recallseg.methods import Batch, output_of
 from recallseg.model import Segmenter
 from recallseg.replay.inpainting import inpaint
@@ -85,6 +86,8 @@ def _logits(model: Segmenter, batch: Batch) -> Tensor:
 
 def _scratch(shape: tuple[int, ...]) -> Tensor:
     """A tensor in a file without a name, which is gone when nothing refers to it any more."""
-    cache_root().mkdir(parents=True, exist_ok=True)
-    with TemporaryFile(dir=cache_root()) as file:
-        return torch.from_numpy(np.memmap(file, np.uint8, "w+", shape=shape))
+    place = cache_root()
+    place.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=place) as file:
+        reserve(file, 0, math.prod(shape), place)
+        return torch.from_numpy(np.memmap(file, np.uint8, "r+", shape=shape))

@@ -20,7 +20,7 @@ from torch import Tensor
 from recallseg.data.dataset import PADDING, SegmentationDataset
 from recallseg.data.transforms import ViewRecipe, to_tensors
 from recallseg.errors import RecallsegError
-from recallseg.files import content_key, readable_disk_errors, write_json
+from recallseg.files import content_key, readable_disk_errors, reserve, write_json
 from recallseg.model.cores import on_every_core
 from recallseg.model.encoders import Encoder
 
@@ -121,10 +121,18 @@ class FeatureBank:
                     "The encoder's features are too large for half precision; set "
                     "bank.enabled=false to encode photos on the fly."
                 )
-            self._features[row] = features.numpy()
-            self._labels[row] = labels.numpy()
-            self._done[row] = 1
+            self._write(row, features, labels)
             advance(1)
+
+    def _write(self, row: int, features: Tensor, labels: Tensor) -> None:
+        """Store the views of a photo, and then that they are there."""
+        parts = {"features.f16": features, "labels.u8": labels, "done.u8": torch.ones(1).byte()}
+        for name, values in parts.items():
+            with (self.folder / name).open("r+b") as file:
+                reserve(file, row * values.nbytes, values.nbytes, self.folder)
+        self._features[row] = features.numpy()
+        self._labels[row] = labels.numpy()
+        self._done[row] = 1
 
     def _encoded(self, row: int) -> tuple[Tensor, Tensor]:
         """The features of all views of a photo, (V, C, h, w), and their labels."""
