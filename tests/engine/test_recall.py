@@ -1,6 +1,7 @@
 """RECALL end to end on drawn blocks."""
 
 import json
+import zipfile
 from hashlib import sha256
 
 import imagehash
@@ -102,10 +103,17 @@ def looks(path):
 
 def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
     run(recall_config(tmp_path, photos), tmp_path / "run")
-    originals = [*(tmp_path / "voc").rglob("*"), *photos.rglob("*")]
-    assert not copies(tmp_path / "run", originals)
+    training = [*(tmp_path / "voc").rglob("*")]
+    assert not copies(tmp_path / "run", [*training, *photos.rglob("*")])
     files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
-    assert {path.suffix for path in files} == {".json", ".jsonl", ".yaml", ".safetensors"}
+    assert {path.suffix for path in files} == {".json", ".jsonl", ".yaml", ".safetensors", ".zip"}
+    for archive in (tmp_path / "run").rglob("*.zip"):
+        with zipfile.ZipFile(archive) as opened:
+            opened.extractall(tmp_path / "opened" / archive.stem)
+    for mask in (tmp_path / "opened/predictions").iterdir():
+        with Image.open(mask) as image:
+            assert image.mode == "P"
+    assert not copies(tmp_path / "opened/gallery", training)
     model, _ = open_model(RunFolder(tmp_path / "run"), 0)
     shapes = {tuple(value.shape[1:]) for value in model.decoder.state_dict().values()}
     for path in files:

@@ -215,6 +215,8 @@ class RunConfig(Section):
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 60.0
     """How often an unfinished training is saved, so that the same command goes on from there."""
     tensorboard: bool = False
+    keep_predictions: bool = True
+    """Keep what each step's model sees in the validation photos, as small masks, for reports."""
 
     @model_validator(mode="after")
     def _room_for_both(self) -> "RunConfig":

@@ -89,6 +89,10 @@ class SegmentationDataset:
         ]
         return content_key(self.name, self.split, self.classes, files)
 
+    def bytes_on_disk(self) -> int:
+        """What the photos and masks take, once each."""
+        return sum(path.stat().st_size for pair in self.pairs for path in (pair.photo, pair.mask))
+
     def rows(self, stems: Sequence[str]) -> list[int]:
         """The places of the named pairs."""
         row_of = {pair.stem: row for row, pair in enumerate(self.pairs)}

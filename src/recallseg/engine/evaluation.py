@@ -1,9 +1,13 @@
 """Measuring a model on a split, at the photos' native size."""
 
+from contextlib import nullcontext
+from pathlib import Path
+
 import torch
 from torch import Tensor
 
 from recallseg.data.dataset import SegmentationDataset
+from recallseg.data.pictures import write_pictures
 from recallseg.data.transforms import to_tensors
 from recallseg.engine.session import Session
 from recallseg.metrics.confusion import ConfusionMatrix
@@ -21,11 +25,13 @@ def evaluate(
     table: LookUp,
     bank: NativeBank | None = None,
     name: str = "evaluation",
+    keep: Path | None = None,
 ) -> Confusion:
     """The confusion matrix of `model` over `dataset`, with masks seen through `table`.
 
     Processes share the photos without padding, so none is counted twice. With a bank, only the
-    decoder has to run for photos that were encoded before.
+    decoder has to run for photos that were encoded before. The first process's predictions go to
+    the zip file `keep`, as small masks without the photos.
     """
     fabric = session.fabric
     metric: ConfusionMatrix = fabric.to_device(ConfusionMatrix(model.decoder.classes))
@@ -41,8 +47,13 @@ def evaluate(
         truth = torch.from_numpy(table[mask.numpy()])[None]
         return seen, fabric.to_device(truth)
 
-    with session.reporter.phase(name, len(rows)) as phase:
-        for seen, truth in on_every_core(seen_and_true, rows):
+    kept = write_pictures(keep) if keep and fabric.is_global_zero else nullcontext()
+    with session.reporter.phase(name, len(rows)) as phase, kept as pictures:
+        found = on_every_core(seen_and_true, rows)
+        for row, (seen, truth) in zip(rows, found, strict=True):
             metric.update(seen, truth)
+            if pictures:
+                mask = seen[0].to("cpu", torch.uint8).numpy()
+                pictures.add_mask(dataset.pairs[row].stem, mask)
             phase.advance()
     return metric.counts()

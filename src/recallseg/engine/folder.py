@@ -1,9 +1,11 @@
 """The run folder, which is the learner: everything a later step or a later day needs.
 
     config.yaml  classes.json  encoder.safetensors  metrics.jsonl  result.json
-    step-k/{decoder.safetensors, metrics.json}      state/ (only while unfinished)
+    step-k/{decoder.safetensors, helper.safetensors, metrics.json, predictions.zip}
+    mapping.json  replay/{manifest.jsonl, gallery.zip}  state/ (only while unfinished)
 
-It holds no photo of any step, and no features of one.
+It holds no photo of any step, and no features of one. Nothing here needs torch, so that reports can
+read it.
 """
 
 import json
@@ -11,15 +13,16 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
-
 from recallseg.config import RunConfig, dump_config, load_config
 from recallseg.errors import RecallsegError
-from recallseg.files import TEMPORARY, atomic_path, content_key, write_json, write_text
+from recallseg.files import TEMPORARY, content_key, write_json, write_text
 
-FREE_SETTINGS = {"checkpoint_seconds", "tensorboard"}
+PREDICTIONS = "predictions.zip"
+"""In a step's folder: what its model saw in every photo of the validation split."""
+MANIFEST = Path("replay", "manifest.jsonl")
+GALLERY = Path("replay", "gallery.zip")
+
+FREE_SETTINGS = {"checkpoint_seconds", "tensorboard", "keep_predictions"}
 """Settings that may change between the parts of an interrupted run without touching its result."""
 
 
@@ -84,24 +87,6 @@ class RunFolder:
     def finish(self) -> None:
         """Drop what only an unfinished run needs."""
         shutil.rmtree(self.path / "state", ignore_errors=True)
-
-
-def save_weights(path: Path, module: nn.Module) -> None:
-    """Write a module's weights and buffers as safetensors, in one move."""
-    tensors = {name: tensor.contiguous() for name, tensor in module.state_dict().items()}
-    with atomic_path(path) as temporary:
-        save_file(tensors, temporary)
-
-
-def load_weights(path: Path, module: nn.Module) -> None:
-    """Read weights into a module of the same shape."""
-    try:
-        tensors: dict[str, Tensor] = load_file(path)
-        module.load_state_dict(tensors)
-    except FileNotFoundError as error:
-        raise RecallsegError(f"The weights {path} are missing.") from error
-    except (SafetensorError, RuntimeError, OSError) as error:
-        raise RecallsegError(f"The weights {path} do not fit this model: {error}") from error
 
 
 def _differences(one: RunConfig, other: RunConfig) -> list[str]:

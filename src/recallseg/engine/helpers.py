@@ -5,8 +5,9 @@ from pathlib import Path
 
 from recallseg.config import RunConfig
 from recallseg.engine.building import build_decoder
-from recallseg.engine.folder import RunFolder, load_weights
+from recallseg.engine.folder import RunFolder
 from recallseg.model import Decoder, Encoder
+from recallseg.model.saving import load_weights
 from recallseg.scenario import Step
 
 

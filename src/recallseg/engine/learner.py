@@ -11,7 +11,7 @@ from recallseg.config import OptimConfig
 from recallseg.data import VOID
 from recallseg.engine.artifacts import STEP_0, step_0_key
 from recallseg.engine.building import build_model
-from recallseg.engine.folder import RunFolder, load_weights, save_weights
+from recallseg.engine.folder import RunFolder
 from recallseg.engine.helpers import Helper
 from recallseg.engine.loop import Training, train
 from recallseg.engine.mixing import EvenlyFrom, Interleaved, shares
@@ -26,6 +26,7 @@ from recallseg.files import cache_root
 from recallseg.methods import Batch, Method, plain_loss
 from recallseg.model import Decoder, Segmenter
 from recallseg.model.native_bank import NativeBank
+from recallseg.model.saving import load_weights, save_weights
 from recallseg.progress import prefetch
 from recallseg.scenario import LookUp, Step, look_up
 

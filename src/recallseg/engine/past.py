@@ -4,7 +4,8 @@ import numpy as np
 
 from recallseg.data.dataset import PADDING, SegmentationDataset
 from recallseg.engine.building import build_decoder
-from recallseg.engine.folder import RunFolder
+from recallseg.engine.folder import GALLERY, MANIFEST, RunFolder
+from recallseg.engine.gallery import write_gallery
 from recallseg.engine.helpers import Helpers
 from recallseg.engine.mapping import map_step
 from recallseg.engine.relabelling import labelling, relabelled
@@ -73,7 +74,7 @@ class Past:
         self, block: ReplayBlock, step: Step, name: str, previous: Segmenter
     ) -> list[Samples]:
         """R_{C_0→k-1}: replay images of every old class with pseudo-labels (paper, sec. 4)."""
-        block.manifest.clear()
+        block.forget()
         replayed = []
         for earlier in self.world.scenario[: step.index]:
             for label in earlier.new_classes:
@@ -87,7 +88,8 @@ class Past:
                     samples = relabelled(samples, labelling(labeller.model, labeller.channels))
                 replayed.append(samples)
         if self.session.fabric.is_global_zero:
-            write_manifest(self.folder.path / "replay" / "manifest.jsonl", block.manifest)
+            write_manifest(self.folder.path / MANIFEST, block.manifest)
+            write_gallery(self.folder.path / GALLERY, block.gallery)
         return replayed
 
     def _samples_of(self, dataset: SegmentationDataset, name: str, encoder: Encoder) -> Samples:

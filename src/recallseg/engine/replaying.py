@@ -11,6 +11,7 @@ import torch
 
 from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
 from recallseg.data.shrink import save_mask
+from recallseg.engine.gallery import Exhibit, choose
 from recallseg.engine.session import Session
 from recallseg.files import atomic_path, cache_root, content_key, write_text
 from recallseg.model import Segmenter
@@ -58,6 +59,12 @@ class ReplayBlock:
         self.session, self.source = session, source
         self.config = session.config.replay
         self.manifest: list[dict[str, Any]] = []
+        self.gallery: list[Exhibit] = []
+
+    def forget(self) -> None:
+        """Begin the account of a new step."""
+        self.manifest.clear()
+        self.gallery.clear()
 
     def dataset(self, class_name: str, labeller: Labeller) -> SegmentationDataset | None:
         """Replay images of a class with their pseudo-labels, or None if there are none."""
@@ -68,14 +75,20 @@ class ReplayBlock:
         if not folder.is_dir():
             self._label_all(class_name, photos, photos_in, labeller, folder)
         entries = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
-        self.manifest += [
-            json.loads(photo.to_line()) | entry
+        found = [
+            Exhibit(
+                photo.path(photos_in),
+                folder / f"{entry['label']}.png",
+                json.loads(photo.to_line()) | entry,
+            )
             for photo, entry in zip(photos, entries, strict=True)
         ]
+        self.manifest += [exhibit.about for exhibit in found]
+        self.gallery += choose(found)
         pairs = tuple(
-            Pair(entry["label"], photo.path(photos_in), folder / f"{entry['label']}.png")
-            for photo, entry in zip(photos, entries, strict=True)
-            if entry["rejected"] is None
+            Pair(exhibit.about["label"], exhibit.photo, exhibit.label)
+            for exhibit in found
+            if exhibit.about["rejected"] is None
         )
         say(f"replay of {class_name}: {len(pairs)} of {len(photos)} images kept")
         if not pairs:
@@ -101,8 +114,7 @@ class ReplayBlock:
             for number, label in enumerate(seen):
                 reason = chosen.reason_to_reject(label)
                 name = f"{number:05}"
-                if reason is None:
-                    save_mask(target / f"{name}.png", label.mask)
+                save_mask(target / f"{name}.png", label.mask)
                 about = {"area": round(label.area, 5), "confidence": round(label.confidence, 5)}
                 lines.append(json.dumps({"label": name, "rejected": reason, **about}))
                 progress.advance()

@@ -6,11 +6,12 @@ from typing import Any
 from recallseg.data import VOID, open_dataset
 from recallseg.engine.building import build_model
 from recallseg.engine.evaluation import evaluate
-from recallseg.engine.folder import RunFolder, load_weights
+from recallseg.engine.folder import RunFolder
 from recallseg.engine.scoring import score
 from recallseg.engine.session import Session
 from recallseg.errors import RecallsegError
 from recallseg.model import Segmenter
+from recallseg.model.saving import load_weights
 from recallseg.scenario import look_up
 
 

@@ -10,14 +10,17 @@ Every line below that takes long leaves its result in the run folder, so the sam
 wherever it was stopped.
 """
 
+import platform
 import resource
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from recallseg.config import RunConfig
+from recallseg.data import SegmentationDataset
 from recallseg.engine.evaluation import evaluate
-from recallseg.engine.folder import RunFolder
+from recallseg.engine.folder import PREDICTIONS, RunFolder
 from recallseg.engine.learner import Learner
 from recallseg.engine.scoring import score
 from recallseg.engine.session import Session
@@ -34,7 +37,7 @@ def run(config: RunConfig, path: Path) -> dict[str, Any]:
     folder.claim(config)
     session = Session.open(config, path)
     scenario = method.steps(world.scenario)
-    folder.write("classes.json", _classes(config, scenario))
+    folder.write("classes.json", _classes(scenario, world.train))
     learner = Learner(session, world, folder, method)
 
     learner.train_initial(scenario[0])
@@ -64,6 +67,7 @@ def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any]
             step.evaluation_table,
             learner.native_bank(),
             f"evaluate step {step.index}",
+            keep=folder.step(step.index) / PREDICTIONS if session.config.keep_predictions else None,
         )
         names = scenario.names((0, *step.classes))
         new = scenario.names(step.new_classes)
@@ -86,6 +90,7 @@ def _conclude(learner: Learner, steps: list[dict[str, Any]]) -> dict[str, Any]:
         "seed": config.seed,
         "keeps_photos": learner.method.stores,
         "steps": steps,
+        "versions": _versions(),
         "seconds": earlier.get("seconds", round(session.clock(), 1)),
         "peak_memory_mb": earlier.get("peak_memory_mb", round(peak_memory_mb(), 1)),
     }
@@ -101,13 +106,21 @@ def peak_memory_mb() -> float:
     return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
 
 
-def _classes(config: RunConfig, scenario: Scenario) -> dict[str, Any]:
-    """What the model's channels mean, for whoever opens the folder later."""
+def _versions() -> dict[str, str]:
+    """What else the numbers depend on."""
+    packages = ("recallseg", "torch", "timm", "numpy")
+    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def _classes(scenario: Scenario, photos: SegmentationDataset) -> dict[str, Any]:
+    """What the model's channels mean, and how much was seen of them, for whoever comes later."""
     return {
-        "dataset": config.data.name,
+        "dataset": photos.name,
         "channels": scenario.names((0, *scenario.order)),
         "steps": [scenario.names(step.new_classes) for step in scenario],
         "initial": scenario.sizes[0],
+        "photos": [len(step.images) for step in scenario],
+        "photo_bytes": [photos.subset(step.images).bytes_on_disk() for step in scenario],
     }
 
 

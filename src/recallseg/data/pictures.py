@@ -1,0 +1,88 @@
+"""A zip file of small pictures: what a run leaves for people to look at."""
+
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from recallseg.data.dataset import Mask
+from recallseg.data.palette import voc_palette
+from recallseg.data.shrink import resized
+from recallseg.files import atomic_path
+
+LONGER_SIDE = 256
+"""Larger pictures are brought down to this."""
+
+
+class PictureWriter:
+    """Adds pictures to a zip file, small enough to keep."""
+
+    def __init__(self, archive: zipfile.ZipFile, longer_side: int) -> None:
+        self.archive, self.longer_side = archive, longer_side
+
+    def add_mask(self, name: str, mask: Mask) -> None:
+        """Add class ids as a palette PNG in VOC's colours."""
+        image = self._small(Image.fromarray(mask), Image.Resampling.NEAREST)
+        image.putpalette(voc_palette().tobytes())
+        self._add(f"{name}.png", image, "PNG")
+
+    def add_photo(self, name: str, photo: Image.Image) -> None:
+        """Add a photo as a JPEG, without whatever else its file said."""
+        self._add(f"{name}.jpg", self._small(photo, Image.Resampling.LANCZOS), "JPEG")
+
+    def add_text(self, name: str, text: str) -> None:
+        """Add a file that says what the pictures are."""
+        self.archive.writestr(zipfile.ZipInfo(name), text)
+
+    def _small(self, image: Image.Image, resampling: Image.Resampling) -> Image.Image:
+        return image.resize(resized(image.size, self.longer_side), resampling)
+
+    def _add(self, name: str, image: Image.Image, kind: str) -> None:
+        buffer = BytesIO()
+        image.save(buffer, kind, quality=85)
+        self.archive.writestr(zipfile.ZipInfo(name), buffer.getvalue())
+
+
+@contextmanager
+def write_pictures(path: Path, longer_side: int = LONGER_SIDE) -> Iterator[PictureWriter]:
+    """A zip file to add pictures to; it appears when the block ends well."""
+    with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        yield PictureWriter(archive, longer_side)
+
+
+class Pictures:
+    """The pictures in a zip file; an absent or broken file holds none."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._archive: zipfile.ZipFile | None = zipfile.ZipFile(path)
+        except (OSError, zipfile.BadZipFile):
+            self._archive = None
+
+    def names(self) -> list[str]:
+        """The names of all masks, without their endings."""
+        found = self._archive.namelist() if self._archive else []
+        return [name.removesuffix(".png") for name in found if name.endswith(".png")]
+
+    def mask(self, name: str) -> Mask:
+        """A mask's class ids (H, W)."""
+        with Image.open(BytesIO(self._bytes(f"{name}.png"))) as image:
+            return np.array(image, dtype=np.uint8)
+
+    def photo(self, name: str) -> Image.Image:
+        """A photo."""
+        with Image.open(BytesIO(self._bytes(f"{name}.jpg"))) as image:
+            return image.convert("RGB")
+
+    def text(self, name: str) -> str | None:
+        """A file that says what the pictures are, or None where there is none."""
+        found = self._archive is not None and name in self._archive.namelist()
+        return self._bytes(name).decode() if found else None
+
+    def _bytes(self, name: str) -> bytes:
+        assert self._archive is not None
+        return self._archive.read(name)
