@@ -16,29 +16,12 @@ from torch import Tensor, nn
 
 from recallseg.errors import RecallsegError
 from recallseg.model.weights import imagenet_classifier
+from recallseg.paper import paper
 
 TOP = 3
 
-PAPER_MAPPING: dict[str, tuple[str, str, str]] = {
-    "aeroplane": ("airliner", "warplane", "wing"),
-    "bicycle": ("mountain bike", "tandem", "tricycle"),
-    "bird": ("kite (bird)", "dipper", "quail"),
-    "boat": ("catamaran", "lakeside", "fireboat"),
-    "bottle": ("beer bottle", "soda bottle", "water bottle"),
-    "bus": ("trolleybus", "carriage", "minibus"),
-    "car": ("racing car", "station wagon", "minivan"),
-    "cat": ("tabby cat", "Egyptian cat", "tiger cat"),
-    "chair": ("rocking chair", "dining table", "folding chair"),
-    "cow": ("ox", "oxcart", "water ox"),
-    "diningtable": ("dining table", "china closet", "restaurant"),
-    "dog": ("Labrador retriever", "pit bull terrier", "beagle"),
-    "horse": ("sorrel", "ox", "fox squirrel"),
-    "motorbike": ("moped", "scooter", "disc brake"),
-    "person": ("cowboy hat", "crash helmet", "crutch"),
-    "pottedplant": ("pot", "pencil case", "greenhouse"),
-    "sheep": ("ram", "llama", "bighorn sheep"),
-    "sofa": ("studio couch", "quilt", "rocking chair"),
-    "train": ("carriage", "electric locomotive", "freight car"),
+PAPER_MAPPING: dict[str, tuple[str, ...]] = {
+    label: tuple(names) for label, names in paper()["class_mapping"].items()
 }
 """The paper's three best ImageNet classes of each VOC class (supplement, Table CMM); it computes
 none for `tvmonitor`, which its scenarios learn last."""
