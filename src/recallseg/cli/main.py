@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from recallseg import __version__
-from recallseg.cli import bench, cache, data, gan, inspect, replay, run, table
+from recallseg.cli import bench, cache, data, gan, inspect, replay, report, run, table
 from recallseg.errors import RecallsegError
 
 app = typer.Typer(
@@ -18,6 +18,7 @@ app = typer.Typer(
 )
 app.command("run")(run.run)
 app.command("table")(table.table)
+app.command("report")(report.report)
 app.command("evaluate")(run.evaluate)
 app.add_typer(data.app, name="data")
 app.add_typer(replay.app, name="replay")

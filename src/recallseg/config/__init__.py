@@ -1,6 +1,6 @@
 """Every setting of a run: a frozen schema, YAML files and `key=value` overrides."""
 
-from recallseg.config.loading import dump_config, load_config, preset_names, validate
+from recallseg.config.loading import dump_config, flat, load_config, preset_names, validate
 from recallseg.config.schema import (
     MethodConfig,
     ModelConfig,
@@ -20,6 +20,7 @@ __all__ = [
     "Section",
     "ViewConfig",
     "dump_config",
+    "flat",
     "load_config",
     "preset_names",
     "validate",

@@ -45,6 +45,15 @@ def dump_config(config: RunConfig) -> str:
     return text
 
 
+def flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings as `part.name: value`."""
+    found: dict[str, Any] = {}
+    for key, value in values.items():
+        name = f"{prefix}{key}"
+        found |= flat(value, f"{name}.") if isinstance(value, dict) else {name: value}
+    return found
+
+
 def preset_names() -> tuple[str, ...]:
     """The presets shipped with the package."""
     folder = resources.files("recallseg") / "presets"

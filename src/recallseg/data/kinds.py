@@ -118,3 +118,11 @@ def open_dataset(name: str, split: str, root: Path | None = None) -> Segmentatio
     if not pairs:
         raise RecallsegError(f"The split '{split}' of {place} holds no photos.")
     return SegmentationDataset(name, place, split, kind.read_classes(place), pairs)
+
+
+def found_path(path: Path) -> Path:
+    """A path as it is, or in the folder of datasets if it is relative and only there."""
+    base = os.environ.get(DATA_VARIABLE)
+    if not path.exists() and not path.is_absolute() and base:
+        return Path(base).expanduser() / path
+    return path

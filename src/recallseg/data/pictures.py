@@ -57,7 +57,7 @@ def write_pictures(path: Path, longer_side: int = LONGER_SIDE) -> Iterator[Pictu
 class Pictures:
     """The pictures in a zip file; an absent or broken file holds none."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path | str) -> None:
         try:
             self._archive: zipfile.ZipFile | None = zipfile.ZipFile(path)
         except (OSError, zipfile.BadZipFile):

@@ -13,7 +13,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from recallseg.config import RunConfig, dump_config, load_config
+from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
 from recallseg.files import TEMPORARY, content_key, write_json, write_text
 
@@ -90,16 +90,6 @@ class RunFolder:
 
 
 def _differences(one: RunConfig, other: RunConfig) -> list[str]:
-    a, b = _flat(one.model_dump(mode="json")), _flat(other.model_dump(mode="json"))
+    a, b = flat(one.model_dump(mode="json")), flat(other.model_dump(mode="json"))
     keys = sorted(a.keys() | b.keys())
     return [key for key in keys if a.get(key) != b.get(key) and key not in FREE_SETTINGS]
-
-
-def _flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    flat: dict[str, Any] = {}
-    for key, value in values.items():
-        if isinstance(value, dict):
-            flat |= _flat(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat

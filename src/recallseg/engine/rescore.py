@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from recallseg.data import VOID, open_dataset
+from recallseg.data import open_dataset
 from recallseg.engine.building import build_model
 from recallseg.engine.evaluation import evaluate
 from recallseg.engine.folder import RunFolder
@@ -12,7 +12,7 @@ from recallseg.engine.session import Session
 from recallseg.errors import RecallsegError
 from recallseg.model import Segmenter
 from recallseg.model.saving import load_weights
-from recallseg.scenario import look_up
+from recallseg.scenario import channels_of
 
 
 def open_model(folder: RunFolder, step: int | None = None) -> tuple[Segmenter, int]:
@@ -43,10 +43,7 @@ def rescore(
     dataset = open_dataset(config.data.name, split or config.data.val, root or config.data.root)
     model, index = open_model(folder, step)
     names = known["channels"][: model.decoder.classes]
-    strangers = [name for name in names if name not in dataset.classes]
-    if strangers:
-        raise RecallsegError(f"{dataset.root} lacks classes of the model: {', '.join(strangers)}.")
-    table = look_up([dataset.classes.index(name) for name in names[1:]], hidden=VOID)
+    table = channels_of(names, dataset.classes, dataset.root)
     session = Session.open(config.model_copy(update={"devices": 1, "tensorboard": False}), None)
     counts = evaluate(session, model, dataset, table)
     return score(index, known["steps"][index], names, known["initial"], counts)

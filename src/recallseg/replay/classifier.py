@@ -9,11 +9,11 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from recallseg.data.kinds import found_path
 from recallseg.errors import RecallsegError
 from recallseg.model.weights import imagenet_classifier
 from recallseg.replay.mapping import ImageNetClassifier, PhotoClassifier
 from recallseg.replay.named import class_names, read_about, save_named
-from recallseg.replay.sources import found_path
 
 NETWORK, FEATURES = "efficientnet_lite0", 1280
 SUFFIX = ".safetensors"

@@ -1,11 +1,10 @@
 """The sources of replay images, by the name that a configuration gives them."""
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 
 from recallseg.config import ReplayConfig
-from recallseg.data.kinds import DATA_VARIABLE
+from recallseg.data.kinds import found_path
 from recallseg.errors import RecallsegError, unknown_name
 from recallseg.replay.folder import FolderSource
 from recallseg.replay.photos import Source
@@ -59,11 +58,3 @@ def replay_path(config: ReplayConfig) -> Path:
     if config.path is None:
         raise RecallsegError(f"replay.source={config.source} needs replay.path.")
     return found_path(config.path)
-
-
-def found_path(path: Path) -> Path:
-    """A path as it is, or in the folder of datasets if it is relative and only there."""
-    base = os.environ.get(DATA_VARIABLE)
-    if not path.exists() and not path.is_absolute() and base:
-        return Path(base).expanduser() / path
-    return path

@@ -1,7 +1,7 @@
 """Which classes and photos come at which step, and how their labels are seen there."""
 
 from recallseg.scenario.presence import PresenceTable, compute_presence, read_presence
-from recallseg.scenario.scenario import RULES, SETUPS, LookUp, Scenario, Step, look_up
+from recallseg.scenario.scenario import RULES, SETUPS, LookUp, Scenario, Step, channels_of, look_up
 from recallseg.scenario.specs import NAMED_SPECS, parse_spec
 
 __all__ = [
@@ -12,6 +12,7 @@ __all__ = [
     "PresenceTable",
     "Scenario",
     "Step",
+    "channels_of",
     "compute_presence",
     "look_up",
     "parse_spec",

@@ -67,6 +67,15 @@ def look_up(labels: Sequence[int], *, first: int = 1, hidden: int = 0) -> LookUp
     return table
 
 
+def channels_of(names: Sequence[str], classes: Sequence[str], where: object) -> LookUp:
+    """From the labels of a dataset with these `classes` to the channels of a model that calls them
+    `names`; what the model does not know is void. `where` is how an error calls the dataset."""
+    strangers = [name for name in names if name not in classes]
+    if strangers:
+        raise RecallsegError(f"{where} lacks classes of the model: {', '.join(strangers)}.")
+    return look_up([classes.index(name) for name in names[1:]], hidden=VOID)
+
+
 class Scenario(Sequence[Step]):
     """The steps of one spec, setup and class order over one dataset."""
 

@@ -1,0 +1,44 @@
+"""`recallseg report`: what runs came to, on one page or as tables for a paper."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    runs: Annotated[
+        list[Path], typer.Argument(help="Run folders, or folders that hold some; finished or not.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where to write; report.html by default.")
+    ] = None,
+    title: Annotated[str, typer.Option(help="The page's heading.")] = "recallseg report",
+    latex: Annotated[bool, typer.Option("--latex", help="LaTeX tables instead of a page.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="CSV tables instead of a page.")] = False,
+    markdown: Annotated[
+        bool, typer.Option("--markdown", help="Markdown tables instead of a page.")
+    ] = False,
+) -> None:
+    """Show what runs came to: one page that opens anywhere, or tables for a paper.
+
+    Tables go to the terminal unless --out names a file.
+    """
+    from recallseg.errors import RecallsegError
+    from recallseg.files import write_text
+    from recallseg.report import tables as formats
+    from recallseg.report.page import page, tables
+    from recallseg.report.runs import read_runs
+
+    chosen = {formats.to_latex: latex, formats.to_csv: as_csv, formats.to_markdown: markdown}
+    if sum(chosen.values()) > 1:
+        raise RecallsegError("Choose one of --latex, --csv and --markdown.")
+    found = read_runs(runs)
+    for form, wanted in chosen.items():
+        if wanted:
+            text = form(tables(found))
+            write_text(out, text) if out else typer.echo(text, nl=False)
+            return
+    out = out or Path("report.html")
+    write_text(out, page(found, title))
+    typer.echo(out)

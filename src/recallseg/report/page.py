@@ -1,0 +1,243 @@
+"""One self-contained page over one or many runs."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from recallseg.config import dump_config
+from recallseg.errors import RecallsegError
+from recallseg.files import write_text
+from recallseg.paper import NOTES
+from recallseg.report import plots, results
+from recallseg.report.gallery import Wall, walls_of
+from recallseg.report.images import colour
+from recallseg.report.memory import kept_megabytes
+from recallseg.report.pictures import Seen, Viewer
+from recallseg.report.results import Tasks, initial_classes, share_of_joint
+from recallseg.report.runs import Run, Task, read_runs
+from recallseg.report.series import Series, Value, joint_of, series_of
+from recallseg.report.tables import Table
+
+CURVES = {"all": "all classes so far", "old": "first classes", "new": "later classes"}
+
+
+@dataclass(frozen=True)
+class Bar:
+    """A line of the headline."""
+
+    label: str
+    scores: dict[str, Value | None]
+    share: float | None
+    sentence: str
+    keeps_photos: bool
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Everything about one task."""
+
+    task: Task
+    bars: list[Bar]
+    curves: dict[str, Markup]
+    rounds: list[Table]
+    heat: dict[str, "Heat"]
+    seen: list[Seen]
+    unseen: str
+    """Why there are no pictures, if so."""
+    channels: list[str]
+    added: list[str]
+    tables: list[Table]
+    memory: Markup | None
+    interleaving: Markup | None
+    galleries: dict[str, list[Wall]]
+
+
+@dataclass(frozen=True)
+class Heat:
+    """IoU of each class after each step; None before it is learned."""
+
+    columns: list[str]
+    rows: dict[str, list[float | None]]
+
+
+def write_report(paths: Sequence[Path], out: Path, title: str = "recallseg report") -> None:
+    """Read run folders and write the page."""
+    write_text(out, page(read_runs(paths), title))
+
+
+def page(runs: Sequence[Run], title: str) -> str:
+    """The page as text."""
+    tasks = series_of(runs)
+    environment = Environment(
+        loader=PackageLoader("recallseg.report", "page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"colour": colour, "Value": Value}
+    return environment.get_template("page.html").render(
+        title=title,
+        style=Markup(_asset("page.css")),
+        script=Markup(_asset("page.js")),
+        main=results.main_table(tasks),
+        ablation=results.ablation(tasks),
+        chapters=[chapter(tasks, task) for task in tasks],
+        unfinished=[(run.name, run.path.name, run.missing) for run in runs if run.missing],
+        runs=[_account(run) for run in runs],
+        notes=NOTES if any(task.dataset.startswith("voc") for task in tasks) else (),
+    )
+
+
+def tables(runs: Sequence[Run]) -> list[Table]:
+    """All tables of a report, for other formats."""
+    tasks = series_of(runs)
+    found: list[Table | None] = [results.main_table(tasks), results.ablation(tasks)]
+    for task, series in tasks.items():
+        found += [*_extra_tables(task, series), *results.rounds(task, series)]
+    return [table for table in found if table is not None]
+
+
+def chapter(tasks: Tasks, task: Task) -> Chapter:
+    """The part of the page about one task."""
+    found = tasks[task]
+    seen, unseen = _pictures(found)
+    longest = max((series.first for series in found), key=lambda run: len(run.steps))
+    added = [", ".join(classes) for classes in longest.known.get("steps", [])]
+    return Chapter(
+        task=task,
+        bars=[_bar(tasks, task, series) for series in found if series.first.steps],
+        curves=dict(_curves(tasks, task, longest)),
+        rounds=list(results.rounds(task, found)),
+        heat={series.label: _heat(series.first) for series in found if series.first.steps},
+        seen=seen,
+        unseen=unseen,
+        channels=longest.known.get("channels", []),
+        added=["step 0", *(f"+ {names}" for names in added[1:])],
+        tables=[table for table in _extra_tables(task, found) if table],
+        memory=_memory(found),
+        interleaving=_interleaving(found),
+        galleries={s.label: walls for s in found if (walls := walls_of(s.first))},
+    )
+
+
+def _bar(tasks: Tasks, task: Task, series: Series) -> Bar:
+    initial, share = initial_classes(task), share_of_joint(tasks, task, series)
+    kinds = ("old", "new", "all", "foreground")
+    split = initial if series.first.is_joint else None
+    scores = {kind: series.final(kind, split) for kind in kinds}
+    keeps = bool((series.first.result or {}).get("keeps_photos"))
+    return Bar(series.label, scores, share, _sentence(series, scores, share), keeps)
+
+
+def _sentence(series: Series, scores: dict[str, Value | None], share: float | None) -> str:
+    """What the numbers mean, for somebody who never heard of mIoU."""
+    run, old, new = series.first, scores["old"], scores["new"]
+    if run.is_joint:
+        return f"{series.label} learned all classes at once from all photos: the upper bound."
+    if old is None or new is None:
+        return f"{series.label} is not finished: {run.missing or 'it has no scores'}."
+    before = series.after(0, "old")
+    kept = old.mean / before.mean if before and before.mean else 0
+    words = "forgot" if kept < 0.2 else "lost much of" if kept < 0.8 else "kept"
+    first = run.known["initial"]
+    count = len(run.known["channels"]) - 1 - first
+    told = (
+        f"{series.label} {words} its first {first} classes ({before} before, {old} after) while it "
+        f"learned {count} more ({new})"
+    )
+    return told + (f"; overall {share:.0f} % of joint training." if share is not None else ".")
+
+
+def _curves(tasks: Tasks, task: Task, longest: Run) -> Iterator[tuple[str, Markup]]:
+    steps = len(longest.steps)
+    if steps < 2:
+        return
+    joint = joint_of(tasks, task)
+    labels = ["step 0", *(", ".join(names[:2]) for names in longest.known["steps"][1:steps])]
+    for kind, what in CURVES.items():
+        curves: dict[str, list[float | None]] = {}
+        for series in tasks[task]:
+            if not series.first.is_joint:
+                values = [series.after(step, kind) for step in range(steps)]
+                curves[series.label] = [value.mean if value else None for value in values]
+        if joint and (bound := joint.final(kind, initial_classes(task))):
+            curves["Joint"] = [bound.mean] * steps
+        yield what, Markup(plots.evolution(curves, labels, f"mIoU, {what}"))
+
+
+def _heat(run: Run) -> Heat:
+    columns = [f"{step['step']}" for step in run.steps]
+    names = list(run.steps[-1]["iou"])
+    return Heat(columns, {name: [step["iou"].get(name) for step in run.steps] for name in names})
+
+
+def _pictures(found: Sequence[Series]) -> tuple[list[Seen], str]:
+    try:
+        viewer = Viewer(found)
+        return [viewer.show(stem, rule) for stem, rule in viewer.choose()], ""
+    except RecallsegError as error:
+        return [], f"There are no pictures here: {error}"
+
+
+def _extra_tables(task: Task, found: list[Series]) -> Iterator[Table | None]:
+    yield results.replay_on_top(task, found)
+    yield results.pre_training(task, found)
+    for series in found:
+        path = series.first.path / "mapping.json"
+        if path.is_file():
+            mapping = json.loads(path.read_text(encoding="utf-8"))
+            yield results.class_mapping(series.first, mapping)
+            return
+
+
+def _memory(found: Sequence[Series]) -> Markup | None:
+    curves: dict[str, list[float]] = {}
+    for series in found:
+        curves |= kept_megabytes(series.first)
+    if not curves:
+        return None
+    sizes = [len(names) for names in found[0].first.known["steps"]]
+    longest = max(map(len, curves.values()))
+    run = next(series.first for series in found if len(series.first.steps) == longest)
+    sizes = [len(names) for names in run.known["steps"][:longest]]
+    return Markup(plots.memory(curves, [sum(sizes[: k + 1]) for k in range(longest)]))
+
+
+def _interleaving(found: Sequence[Series]) -> Markup | None:
+    """mIoU over the ratio, where runs differ in nothing else."""
+    points: dict[float, float] = {}
+    for series in found:
+        reached = series.final("all")
+        if series.name.startswith("RECALL") and "," in series.label and reached:
+            points[series.first.config.replay.ratio] = reached.mean
+    if len(points) < 2:
+        return None
+    ratios = sorted(points)
+    return Markup(plots.interleaving(ratios, [points[r] for r in ratios], "mIoU all"))
+
+
+def _account(run: Run) -> dict[str, Any]:
+    """How a run came about, and how to repeat it."""
+    result = run.result or {}
+    return {
+        "name": run.name,
+        "folder": run.path.name,
+        "seed": run.config.seed,
+        "time": str(timedelta(seconds=round(result["seconds"]))) if "seconds" in result else "–",
+        "memory": f"{result['peak_memory_mb']:.0f} MB" if "peak_memory_mb" in result else "–",
+        "versions": ", ".join(f"{k} {v}" for k, v in result.get("versions", {}).items()) or "–",
+        "command": f"recallseg run {run.path / 'config.yaml'}",
+        "config": dump_config(run.config),
+    }
+
+
+def _asset(name: str) -> str:
+    return (resources.files("recallseg.report") / "page" / name).read_text(encoding="utf-8")

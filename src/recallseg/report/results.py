@@ -1,0 +1,181 @@
+"""The tables of a report, in the paper's layouts, with its numbers beside ours."""
+
+from collections.abc import Iterator
+
+from recallseg.paper import COUNTS_BACKGROUND_AS_OLD, TRIPLE, paper, table_1
+from recallseg.report.runs import Run, Task
+from recallseg.report.series import Series, Value, joint_of, value_of
+from recallseg.report.tables import Cell, Row, Table
+
+Tasks = dict[Task, list[Series]]
+
+ABLATION = {
+    "Inpainting": "Bgr inp.",
+    "GAN only": "GAN",
+    "Web only": "Web",
+    "RECALL (GAN)": "GAN+inp.",
+    "RECALL (Web)": "Web+inp.",
+}
+"""How the rows of the ablation are called, by us and by the paper."""
+
+
+def initial_classes(task: Task) -> int:
+    """How many classes are there before the first increment."""
+    return int(task.scenario.split("-")[0])
+
+
+def main_table(tasks: Tasks) -> Table:
+    """Table 1: old, new and all at the end, a group of columns for each task."""
+    labels = list(dict.fromkeys(series.label for found in tasks.values() for series in found))
+    rows = []
+    for label in labels:
+        ours: list[Cell] = []
+        theirs: list[Cell] = []
+        for task, found in tasks.items():
+            series = next((each for each in found if each.label == label), None)
+            joint = series or (joint_of(tasks, task) if label == "Joint" else None)
+            ours += _triple(joint, initial_classes(task))
+            theirs += _paper_triple(label, task)
+        rows.append(Row(label, tuple(ours)))
+        if any(cell is not None for cell in theirs):
+            rows.append(Row(label, tuple(theirs), paper=True))
+    return Table(
+        "mIoU after the last step",
+        TRIPLE * len(tasks),
+        tuple(rows),
+        tuple((str(task), 3) for task in tasks),
+        _note(tasks),
+    )
+
+
+def _triple(series: Series | None, initial: int) -> list[Cell]:
+    if series is None:
+        return [None] * len(TRIPLE)
+    return [series.final(kind, initial if series.first.is_joint else None) for kind in TRIPLE]
+
+
+def _paper_triple(label: str, task: Task) -> list[Cell]:
+    found = table_1(label, task.scenario, task.setup) if task.dataset.startswith("voc") else None
+    return [Value(found[kind]) if found else None for kind in TRIPLE]
+
+
+def _note(tasks: Tasks) -> str:
+    if not any(task.dataset.startswith("voc") for task in tasks):
+        return "old and new leave the background out; all counts it."
+    background = ", ".join(COUNTS_BACKGROUND_AS_OLD)
+    return (
+        "old and new leave the background out; all counts it. The paper's numbers are of the full "
+        "VOC 2012 at its own size with a ResNet-101: compare the order, not the height. Its rows "
+        f"{background} count the background as old."
+    )
+
+
+def share_of_joint(tasks: Tasks, task: Task, series: Series) -> float | None:
+    """What a method keeps of joint training's mIoU, in percent."""
+    joint = joint_of(tasks, task)
+    bound = joint.final("all") if joint else None
+    reached = series.final("all")
+    if reached is None or bound is None or series.first.is_joint or not bound.mean:
+        return None
+    return 100 * reached.mean / bound.mean
+
+
+def rounds(task: Task, found: list[Series]) -> Iterator[Table]:
+    """The supplement's tables per round: the newest classes, and all, after each step."""
+    shown = [series for series in found if len(series.first.steps) > 1]
+    if not shown:
+        return
+    steps = range(1, max(len(series.first.steps) for series in shown))
+    names = [_added(shown[0].first, step) for step in steps]
+    kinds = {
+        "pixel accuracy of the newest class": ("pixel_accuracy", "PA (new)"),
+        "IoU of the newest class": ("iou", "IoU (new)"),
+        "mIoU of all classes so far": (None, "mIoU (all)"),
+    }
+    for title, (key, paper_key) in kinds.items():
+        rows = []
+        for series in shown:
+            rows.append(Row(series.label, tuple(_newest(series, step, key) for step in steps)))
+            theirs = paper()["per_round"][paper_key].get(series.label)
+            if theirs and (task.scenario, task.setup) == ("10-1", "disjoint"):
+                cells = tuple(Value(number) for number in theirs[: len(steps)])
+                rows.append(Row(series.label, cells, paper=True))
+        yield Table(title, tuple(names), tuple(rows))
+
+
+def _added(run: Run, step: int) -> str:
+    classes = run.known["steps"][step]
+    return f"{step}: {', '.join(classes[:2])}{' …' if len(classes) > 2 else ''}"
+
+
+def _newest(series: Series, step: int, key: str | None) -> Cell:
+    if key is None:
+        return series.after(step, "all")
+    runs = [run for run in series.runs if len(run.steps) > step]
+    return value_of(
+        run.steps[step][key][name] for run in runs for name in run.steps[step]["classes"]
+    )
+
+
+def ablation(tasks: Tasks) -> Table | None:
+    """What inpainting and each source bring, alone and together."""
+    rows = []
+    for label, paper_label in ABLATION.items():
+        found = [next((s for s in tasks[task] if s.label == label), None) for task in tasks]
+        if any(found):
+            rows.append(Row(label, tuple(s.final("all") if s else None for s in found)))
+            theirs = [
+                paper()["ablation"][paper_label].get(task.scenario, {}).get(task.setup)
+                if task.dataset.startswith("voc")
+                else None
+                for task in tasks
+            ]
+            if any(theirs):
+                cells = tuple(Value(number) if number else None for number in theirs)
+                rows.append(Row(label, cells, paper=True))
+    if len([row for row in rows if not row.paper]) < 2:
+        return None
+    return Table("What each part brings (mIoU all)", tuple(map(str, tasks)), tuple(rows))
+
+
+def replay_on_top(task: Task, found: list[Series]) -> Table | None:
+    """The supplement's table of other methods with replay: none, naive and ours."""
+    by_label = {series.label: series for series in found}
+    columns = ("none", "naive (GAN)", "naive (Web)", "ours (GAN)", "ours (Web)")
+    bases = list(dict.fromkeys(label.split(" + ")[0] for label in by_label if " + " in label))
+    rows = []
+    for base in bases:
+        labels = [base, *(f"{base} + {column}" for column in columns[1:])]
+        reached = [by_label[label].final("all") if label in by_label else None for label in labels]
+        rows.append(Row(base, tuple(reached)))
+        theirs = paper()["replay_on_competitors"].get(base)
+        if theirs and (task.scenario, task.setup) == ("15-1", "disjoint"):
+            cells = tuple(Value(theirs[column]) for column in columns)
+            rows.append(Row(base, cells, paper=True))
+    title = f"Other methods with replay (mIoU all), {task}"
+    return Table(title, columns, tuple(rows)) if rows else None
+
+
+def pre_training(task: Task, found: list[Series]) -> Table | None:
+    """Runs that differ in the weights that the encoder started from."""
+    by_start: dict[str, dict[str, Series]] = {}
+    for series in found:
+        by_start.setdefault(series.name, {})[series.first.config.model.weights] = series
+    rows = [
+        Row(f"{name}, {weights}", tuple(_triple(series, initial_classes(task))))
+        for name, starts in by_start.items()
+        if len(starts) > 1
+        for weights, series in starts.items()
+    ]
+    return Table(f"Where the encoder started, {task}", TRIPLE, tuple(rows)) if rows else None
+
+
+def class_mapping(run: Run, mapping: dict[str, list[tuple[int, str, float]]]) -> Table:
+    """Which of the generator's classes stands for each of ours, beside the paper's choice."""
+    theirs = paper()["class_mapping"] if run.config.data.name.startswith("voc") else {}
+    rows = []
+    for label, matches in mapping.items():
+        ours = [f"{name} ({score:.2f})" for _, name, score in matches[:3]]
+        filled: list[Cell] = [*ours, *[None] * (3 - len(ours))]
+        rows.append(Row(label, (*filled, ", ".join(theirs.get(label, ())) or None)))
+    return Table("Class mapping", ("first", "second", "third", "the paper's"), tuple(rows))

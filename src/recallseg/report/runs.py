@@ -1,0 +1,140 @@
+"""Run folders as a report sees them: whatever is there, and what is missing."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recallseg.config import RunConfig
+from recallseg.engine.folder import RunFolder
+from recallseg.errors import RecallsegError
+from recallseg.metrics.scores import mean_iou
+
+Scores = dict[str, float | None]
+
+PAPER_NAMES = {
+    "ft": "FT",
+    "joint": "Joint",
+    "store_replay": "S&R",
+    "lwf": "LwF",
+    "lwf_mc": "LwF-MC",
+    "ilt": "ILT",
+    "cil": "CIL",
+    "mib": "MiB",
+    "sdr": "SDR",
+}
+
+
+@dataclass(frozen=True, order=True)
+class Task:
+    """What runs must share to stand in one column."""
+
+    dataset: str
+    scenario: str
+    setup: str
+
+    def __str__(self) -> str:
+        return f"{self.dataset}, {self.scenario} {self.setup}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run folder; `steps` are those that were measured, from the first on."""
+
+    path: Path
+    config: RunConfig
+    known: dict[str, Any]
+    """What classes.json says: the channels, the classes of each step, how many photos it had."""
+    steps: tuple[dict[str, Any], ...]
+    """The metrics.json of each step."""
+    result: dict[str, Any] | None
+
+    @property
+    def task(self) -> Task:
+        """The column that the run stands in."""
+        scenario = self.config.scenario
+        return Task(self.config.data.name, scenario.spec, scenario.setup)
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether all classes were learned at once."""
+        return self.config.method.name == "joint"
+
+    @property
+    def source(self) -> str | None:
+        """Where replay images come from, in the paper's words."""
+        source = self.config.replay.source
+        return None if source == "none" else "GAN" if source == "gan" else "Web"
+
+    @cached_property
+    def name(self) -> str:
+        """The method as the paper's tables call it."""
+        method = self.config.method
+        if method.name == "recall":
+            if self.source is None:
+                return "Inpainting" if method.inpaint is not False else "FT"
+            return f"{self.source} only" if method.inpaint is False else f"RECALL ({self.source})"
+        name = PAPER_NAMES.get(method.name, method.name)
+        if self.source is None:
+            return name
+        how = "naive" if self.config.replay.labels == "previous" else "ours"
+        return f"{name} + {how} ({self.source})"
+
+    @property
+    def missing(self) -> str | None:
+        """What the run still lacks, or None."""
+        if self.result is not None:
+            return None
+        planned = len(self.known["steps"]) if self.known else None
+        if not self.steps:
+            return "no step was measured yet"
+        if planned is not None and len(self.steps) < planned:
+            return f"stopped after step {len(self.steps) - 1} of {planned - 1}"
+        return "the last step was measured, but the run did not come to its end"
+
+    def scores(self, initial: int | None = None, step: int = -1) -> Scores:
+        """The mIoUs after a step, with the first `initial` classes as old ones.
+
+        By default those of the run's own step 0; joint training can be asked for any split.
+        """
+        if not self.steps:
+            return {}
+        if initial is None:
+            found: Scores = self.steps[step]["miou"]
+            return found
+        values = np.array(
+            [np.nan if value is None else value for value in self.steps[step]["iou"].values()]
+        )
+        channels = range(1, len(values))
+        means = mean_iou(values, channels[:initial], channels[initial:])
+        return {name: None if value != value else value for name, value in means.items()}
+
+
+def read_run(path: Path) -> Run:
+    """The run in a folder, finished or not."""
+    folder = RunFolder.existing(path)
+    try:
+        steps: list[dict[str, Any]] = []
+        while (found := folder.read(f"step-{len(steps)}/metrics.json")) is not None:
+            steps.append(found)
+        known, result = folder.read("classes.json") or {}, folder.read("result.json")
+        return Run(path, folder.config, known, tuple(steps), result)
+    except json.JSONDecodeError as error:
+        raise RecallsegError(f"{path} holds a JSON file that cannot be read: {error}.") from error
+
+
+def read_runs(paths: Sequence[Path]) -> list[Run]:
+    """The runs in the named folders; a folder that holds run folders stands for all of them."""
+    found: dict[Path, Run] = {}
+    for path in paths:
+        if not path.is_dir():
+            raise RecallsegError(f"{path} is not a folder of runs.")
+        inside = sorted(config.parent for config in path.glob("*/config.yaml"))
+        single = (path / "config.yaml").is_file() or not inside
+        for folder in [path] if single else inside:
+            found.setdefault(folder.resolve(), read_run(folder))
+    return list(found.values())
