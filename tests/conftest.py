@@ -1,6 +1,7 @@
 """Every test gets its own cache, and real photos where `RECALLSEG_DATA` or ../shared has them."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,16 @@ def voc_mini() -> Path:
 @pytest.fixture
 def voc_presence() -> Path:
     return _real("voc-presence.csv")
+
+
+@pytest.fixture
+def browser():
+    """Headless Chromium of the system; playwright's own would have to be downloaded."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
+    found = shutil.which("chromium") or shutil.which("chromium-browser")
+    if found is None:
+        pytest.skip("needs a chromium on the path")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()

@@ -74,5 +74,10 @@ def test_a_file_that_is_no_table_is_a_sentence(tmp_path):
     with pytest.raises(RecallsegError, match="does not exist"):
         read_spec(tmp_path / "none.yaml")
     (tmp_path / "bad.yaml").write_text("rows: 3")
-    with pytest.raises(RecallsegError, match="does not describe a table"):
+    with pytest.raises(RecallsegError, match="does not describe a table: configs: ") as error:
         read_spec(tmp_path / "bad.yaml")
+    assert "rows: " in str(error.value)
+    (tmp_path / "page.md").write_text("# A page\n\n- with: a: list\n")
+    with pytest.raises(RecallsegError, match="it is not YAML") as error:
+        read_spec(tmp_path / "page.md")
+    assert "\n" not in str(error.value)

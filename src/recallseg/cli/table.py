@@ -2,26 +2,45 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 def table(
     spec: Annotated[Path, typer.Argument(help="A YAML file such as tables/voc-mini-15-1.yaml.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value … for all runs")] = None,
-    out: Annotated[Path, typer.Option(help="Where run folders go.")] = Path("runs"),
+    out: Annotated[Path, typer.Option(help="Where run folders and the report go.")] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Run a grid of methods, scenarios, setups and seeds; the same command again goes on."""
+    """Run a grid of methods, scenarios, setups and seeds; the same command again goes on.
+
+    The table grows as runs end, and the last line is the path of a report over all of them.
+    """
     from recallseg.engine.table import make_table
+    from recallseg.progress import messages
+    from recallseg.report.page import write_report
 
-    found = make_table(spec, overrides or [], out)
-    typer.echo(json.dumps(found, indent=2)) if as_json else _show(found, out)
-
-
-def _show(found: dict[str, Any], out: Path) -> None:
+    console = messages()
+    show = (lambda found: console.print(_as_table(found))) if console.is_terminal else None
+    found = make_table(spec, overrides or [], out, show)
+    report = out / f"{found['table']}.html"
+    folders = [out / name for cell in found["cells"] for name in cell["runs"]]
+    write_report(folders, report, title=found["table"])
+    if as_json:
+        typer.echo(json.dumps(found, indent=2))
+        return
     from rich.console import Console
+
+    Console().print(_as_table(found), markup=False)
+    typer.echo(report.with_suffix(".json"))
+    typer.echo(report)
+
+
+def _as_table(found: dict[str, Any]) -> "Table":
     from rich.table import Table
 
     from recallseg.engine.table import COLUMNS
@@ -32,9 +51,7 @@ def _show(found: dict[str, Any], out: Path) -> None:
     for cell in found["cells"]:
         scores = [_score(cell[name], cell[f"{name}_spread"]) for name in COLUMNS]
         shown.add_row(cell["row"], f"{cell['scenario']} {cell['setup']}", *scores)
-    console = Console()
-    console.print(shown, markup=False)
-    console.print(f"{out / found['table']}.json", highlight=False, markup=False, soft_wrap=True)
+    return shown
 
 
 def _score(value: float | None, spread: float | None) -> str:

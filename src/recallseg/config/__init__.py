@@ -1,6 +1,13 @@
 """Every setting of a run: a frozen schema, YAML files and `key=value` overrides."""
 
-from recallseg.config.loading import dump_config, flat, load_config, preset_names, validate
+from recallseg.config.loading import (
+    dump_config,
+    flat,
+    load_config,
+    preset_names,
+    problems,
+    validate,
+)
 from recallseg.config.schema import (
     MethodConfig,
     ModelConfig,
@@ -23,5 +30,6 @@ __all__ = [
     "flat",
     "load_config",
     "preset_names",
+    "problems",
     "validate",
 ]

@@ -17,6 +17,8 @@ from pydantic import ValidationError
 from recallseg.config.schema import RunConfig
 from recallseg.errors import RecallsegError, unknown_name
 
+NEXT_LINE = "\n  "
+
 
 def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
     """Read a YAML file with everything it builds on, apply `key=value` overrides, and validate."""
@@ -30,12 +32,8 @@ def validate(values: Any, where: str) -> RunConfig:  # noqa: ANN401
     try:
         return RunConfig.model_validate(values)
     except ValidationError as error:
-        lines = [
-            f"  {'.'.join(map(str, found['loc'])) or 'file'}: {_sentence(found)}"
-            for found in error.errors()
-        ]
         raise RecallsegError(
-            "\n".join([f"{where} is not a valid configuration:", *lines])
+            f"{where} is not a valid configuration:\n  {problems(error, between=NEXT_LINE)}"
         ) from None
 
 
@@ -58,6 +56,14 @@ def preset_names() -> tuple[str, ...]:
     """The presets shipped with the package."""
     folder = resources.files("recallseg") / "presets"
     return tuple(sorted(Path(item.name).stem for item in folder.iterdir() if item.is_file()))
+
+
+def problems(error: ValidationError, between: str = "; ") -> str:
+    """All that is wrong, each with the setting it is about."""
+    return between.join(
+        f"{'.'.join(map(str, found['loc'])) or 'file'}: {_sentence(found)}"
+        for found in error.errors()
+    )
 
 
 def _sentence(found: Any) -> str:  # noqa: ANN401

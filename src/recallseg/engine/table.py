@@ -1,7 +1,7 @@
 """A grid of runs, methods × scenarios × setups × seeds, and the table they make."""
 
 import statistics
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -9,7 +9,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import ValidationError
 
-from recallseg.config import RunConfig, Section, load_config
+from recallseg.config import RunConfig, Section, load_config, problems
 from recallseg.engine.folder import RunFolder, folder_name
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
@@ -42,7 +42,13 @@ class Cell:
     """Each run's folder and configuration."""
 
 
-def make_table(spec: Path, overrides: Sequence[str], out: Path) -> dict[str, Any]:
+Show = Callable[[dict[str, Any]], None]
+"""Takes the table as far as it is known."""
+
+
+def make_table(
+    spec: Path, overrides: Sequence[str], out: Path, show: Show | None = None
+) -> dict[str, Any]:
     """Run what is missing, and write `NAME.json` after every run; the same again goes on."""
     cells = list(plan_table(spec, overrides, out))
     total = sum(len(cell.runs) for cell in cells)
@@ -59,6 +65,8 @@ def make_table(spec: Path, overrides: Sequence[str], out: Path) -> dict[str, Any
                 "cells": [_summary(cell, done) for cell in cells if cell.runs[0][0] in done],
             }
             write_json(out / f"{spec.stem}.json", table)
+            if show and len(done) < total:
+                show(table)
     return table
 
 
@@ -84,8 +92,10 @@ def read_spec(path: Path) -> TableSpec:
         return TableSpec.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
     except FileNotFoundError as error:
         raise RecallsegError(f"The table {path} does not exist.") from error
-    except (yaml.YAMLError, UnicodeDecodeError, ValidationError) as error:
-        raise RecallsegError(f"{path} does not describe a table: {error}") from error
+    except ValidationError as error:
+        raise RecallsegError(f"{path} does not describe a table: {problems(error)}.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise RecallsegError(f"{path} does not describe a table: it is not YAML.") from error
 
 
 def _finished(path: Path, config: RunConfig) -> dict[str, Any] | None:
