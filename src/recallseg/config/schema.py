@@ -165,6 +165,9 @@ class ReplayConfig(Section):
     classifier: str = "efficientnet_lite0"
     """For `gan`: who maps our classes to the generator's: a timm network trained on ImageNet, or
     the `.classifier.safetensors` that `recallseg gan train` wrote."""
+    map_by: Literal["area", "photos"] = "area"
+    """For `gan`: how much a photo counts when a class is mapped: by the share of it that the class
+    covers, or each the same, as in the paper."""
     truncation: Annotated[float, Field(gt=0, le=1)] = 1.0
     """For `gan`: how far from the mean noise is drawn; less is cleaner and more alike."""
     images_per_class: Positive = 500

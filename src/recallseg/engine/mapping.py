@@ -17,17 +17,21 @@ def map_step(
     """What the generator calls each class of C_k, by classifying the photos of T_k."""
     classifier = session.fabric.to_device(classifier)
     scenario, dataset = world.scenario, world.train
+    by_area = session.config.replay.map_by == "area"
     holding = {label: scenario.presence.stems_with(label) for label in step.new_classes}
     rows = dataset.rows(step.images)
 
-    def prepared(row: int) -> Tensor:
-        return classifier.prepare(dataset.read(row)[0])
+    def prepared(row: int) -> tuple[Tensor, dict[int, float]]:
+        photo, mask = dataset.read(row)
+        shown = [label for label in holding if dataset.pairs[row].stem in holding[label]]
+        areas = {label: float((mask == label).mean()) if by_area else 1.0 for label in shown}
+        return classifier.prepare(photo), areas
 
-    def batches() -> Iterator[tuple[Tensor, list[list[str]]]]:
+    def batches() -> Iterator[tuple[Tensor, list[dict[str, float]]]]:
         with session.reporter.phase(f"step {step.index}: class mapping", len(rows)) as phase:
-            for stem, photo in zip(step.images, prefetch(prepared, rows), strict=True):
-                shown = [label for label in step.new_classes if stem in holding[label]]
-                yield session.fabric.to_device(photo[None]), [scenario.names(shown)]
+            for photo, areas in prefetch(prepared, rows):
+                named = dict(zip(scenario.names([*areas]), areas.values(), strict=True))
+                yield session.fabric.to_device(photo[None]), [named]
                 phase.advance()
 
     return map_classes(batches(), classifier, classifier.names)

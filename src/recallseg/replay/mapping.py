@@ -84,21 +84,22 @@ class ImageNetClassifier(PhotoClassifier):
 
 @torch.no_grad()
 def map_classes(
-    batches: Iterable[tuple[Tensor, Sequence[Iterable[str]]]],
+    batches: Iterable[tuple[Tensor, Sequence[Mapping[str, float]]]],
     classify: Callable[[Tensor], Tensor],
     names: Sequence[str] | None = None,
     *,
     top: int = TOP,
 ) -> dict[str, tuple[Match, ...]]:
-    """For each class c the `top` generator classes by Σ I(X) over its photos T_k^c, best first.
+    """For each class c the `top` generator classes by Σ w I(X) over its photos T_k^c, best first.
 
     A batch is prepared photos (B,3,H,W) and, per photo, the names of the classes of C_k that it
-    shows, so that a photo of several classes is classified once (paper, eq. mapper). `names` are
-    those of the classifier's outputs (B,C), by default ImageNet's.
+    shows with their weights w, so that a photo of several classes is classified once. The paper
+    (eq. mapper) weighs all photos alike. `names` are those of the classifier's outputs (B,C), by
+    default ImageNet's. Scores are means.
     """
     names = imagenet_names() if names is None else names
     sums: dict[str, Tensor] = {}
-    counts: dict[str, int] = {}
+    weights: dict[str, float] = {}
     for photos, shown in batches:
         probabilities = classify(photos).double().softmax(1).cpu()
         if probabilities.shape != (len(shown), len(names)):
@@ -107,10 +108,10 @@ def map_classes(
                 f"and {len(names)} classes; its classes must be the generator's."
             )
         for row, classes in zip(probabilities, shown, strict=True):
-            for label in set(classes):
-                sums[label] = sums.get(label, 0) + row
-                counts[label] = counts.get(label, 0) + 1
-    return {label: _best(sums[label] / counts[label], names, top) for label in sorted(sums)}
+            for label, weight in classes.items():
+                sums[label] = sums.get(label, 0) + weight * row
+                weights[label] = weights.get(label, 0) + weight
+    return {label: _best(sums[label] / weights[label], names, top) for label in sorted(sums)}
 
 
 def _best(scores: Tensor, names: Sequence[str], top: int) -> tuple[Match, ...]:
