@@ -125,7 +125,7 @@ def test_names_are_read_where_there_are_any(tmp_path):
 
 def test_the_mapping_has_the_classifiers_own_names(classifier):
     photo = classifier.prepare(Image.new("RGB", (30, 20), "#e01010"))[None]
-    mapping = map_classes([(photo, [{"rose": 1.0}])], classifier, classifier.names)
+    mapping = map_classes([(classifier(photo), [{"rose": 1.0}])], classifier.names)
     assert [match.name for match in mapping["rose"]] == ["red", "blue"]
     assert [match.index for match in mapping["rose"]] == [1, 0]
     check_mapping(mapping, 2, NAMES)

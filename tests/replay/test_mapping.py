@@ -26,13 +26,9 @@ from recallseg.replay.mapping import (
 NAMES = ("kite", "tabby", "ox", "pot")
 
 
-def logits_of(photos: Tensor) -> Tensor:
-    """Photos (B,1,1,4) whose pixels are the probabilities."""
-    return photos.flatten(1).log()
-
-
 def photos(*rows: list[float]) -> Tensor:
-    return torch.tensor(rows).view(-1, 1, 1, 4)
+    """The logits of photos with these probabilities."""
+    return torch.tensor(rows).log()
 
 
 def alike(*names: str) -> dict[str, float]:
@@ -45,23 +41,23 @@ def test_probabilities_are_summed_per_class() -> None:
         (photos([0.0, 0.9, 0.1, 0.0], [0.1, 0.0, 0.9, 0.0]), [alike("cow", "cat"), alike("cow")]),
         (photos([0.2, 0.0, 0.8, 0.0]), [alike("cow", "bird")]),
     ]
-    mapping = map_classes(batches, logits_of, NAMES)
+    mapping = map_classes(batches, NAMES)
     assert list(mapping) == ["bird", "cat", "cow"]
     assert [match.name for match in mapping["cow"]] == ["ox", "tabby", "kite"]
     assert [match.index for match in mapping["cow"]] == [2, 1, 0]
     assert [match.score for match in mapping["cow"]] == pytest.approx([0.6, 0.3, 0.1])
     assert [match.score for match in mapping["bird"]] == pytest.approx([0.8, 0.2, 0.0])
     assert mapping["cat"][0].name == "tabby"
-    assert len(map_classes(batches, logits_of, NAMES, top=1)["cow"]) == 1
+    assert len(map_classes(batches, NAMES, top=1)["cow"]) == 1
 
 
 def test_photos_count_by_their_weight() -> None:
     """A cat that fills the photo outweighs three that are specks in it: (0.5·1 + 0.3·0) / 0.8."""
     speck, large = [0.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 0.0]
     weights = [{"cat": 0.1}, {"cat": 0.1}, {"cat": 0.1}, {"cat": 0.5}]
-    [best, second] = map_classes(
-        [(photos(speck, speck, speck, large), weights)], logits_of, NAMES, top=2
-    )["cat"]
+    [best, second] = map_classes([(photos(speck, speck, speck, large), weights)], NAMES, top=2)[
+        "cat"
+    ]
     assert (best.name, best.score) == ("tabby", pytest.approx(0.625))
     assert second.score == pytest.approx(0.375)
 
@@ -70,12 +66,12 @@ def test_sure_photos_outweigh_many_unsure_ones() -> None:
     """It is the sum of probabilities, not a vote: 0.45+0.45+0.0 < 0.4+0.4+1.0."""
     unsure = [0.45, 0.4, 0.15, 0.0]
     batches = [(photos(unsure, unsure, [0.0, 1.0, 0.0, 0.0]), [alike("cat")] * 3)]
-    assert map_classes(batches, logits_of, NAMES, top=1)["cat"][0].name == "tabby"
+    assert map_classes(batches, NAMES, top=1)["cat"][0].name == "tabby"
 
 
 def test_a_classifier_of_other_classes_is_refused() -> None:
     with pytest.raises(RecallsegError, match=r"scores \(1, 4\) for 1 photos and 1000 classes"):
-        map_classes([(photos([0.25] * 4), [alike("cat")])], logits_of)
+        map_classes([(photos([0.25] * 4), [alike("cat")])])
 
 
 def test_a_class_that_the_generator_lacks_is_refused() -> None:
@@ -121,7 +117,7 @@ def test_lite0_maps_a_cat_as_the_paper_does() -> None:
     cat = Image.fromarray(chelsea())
     prepared = classifier.prepare(cat)
     assert prepared.shape == (3, 183, 275)
-    matches = map_classes([(prepared[None], [alike("cat")])], classifier)["cat"]
+    matches = map_classes([(classifier(prepared[None]), [alike("cat")])])["cat"]
     assert {match.index for match in matches} <= {281, 282, 283, 284, 285}
     assert matches[0].score > matches[1].score > matches[2].score
     assert paper_rank("cat", matches[0]) is not None

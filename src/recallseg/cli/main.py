@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from recallseg import __version__
-from recallseg.cli import bench, cache, data, gan, inspect, replay, report, run, table
+from recallseg.cli import bench, cache, data, gan, inspect, learn, replay, report, run, table
 from recallseg.errors import RecallsegError
 
 app = typer.Typer(
@@ -17,6 +17,8 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("run")(run.run)
+app.command("learn")(learn.learn)
+app.command("rollback")(learn.rollback)
 app.command("table")(table.table)
 app.command("report")(report.report)
 app.command("evaluate")(run.evaluate)

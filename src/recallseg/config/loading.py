@@ -27,6 +27,12 @@ def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
     return validate(OmegaConf.to_container(merged, resolve=True), str(path))
 
 
+def load_preset(name: str, overrides: Sequence[str] = ()) -> RunConfig:
+    """A preset as it is shipped, with `key=value` overrides."""
+    merged = OmegaConf.merge(_preset(name), _overrides(overrides))
+    return validate(OmegaConf.to_container(merged, resolve=True), f"the preset '{name}'")
+
+
 def validate(values: Any, where: str) -> RunConfig:  # noqa: ANN401
     """Check plain values against the schema; all errors are told at once, with their paths."""
     try:

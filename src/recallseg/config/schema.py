@@ -136,6 +136,8 @@ class HelperConfig(Section):
     """One for the classes of each step; one for each class; or a single one, which grows and is
     trained like the main decoder (the paper found that worse)."""
     optim: OptimConfig = OptimConfig(lr=2e-4, end_lr=2e-6)
+    always: bool = False
+    """Train them even if nothing is replayed yet, for steps that are to come."""
     initial: Literal["train", "reuse"] = "train"
     """Step 0's helper: trained as in Algorithm 1, or D_0 itself."""
 

@@ -65,6 +65,8 @@ class SegmentationDataset:
     split: str
     classes: tuple[str, ...]
     pairs: tuple[Pair, ...] = field(repr=False)
+    labels: tuple[int, ...] | None = field(default=None, repr=False)
+    """What the labels on disk stand for, where those are not the places in `classes`."""
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -73,6 +75,8 @@ class SegmentationDataset:
         """The RGB photo and the (H, W) mask number `index`, of equal size."""
         pair = self.pairs[index]
         photo, mask = read_photo(pair.photo), read_mask(pair.mask)
+        if self.labels is not None:
+            mask = np.array(self.labels, dtype=np.uint8)[mask]
         if photo.size != (mask.shape[1], mask.shape[0]):
             raise RecallsegError(
                 f"The mask {pair.mask} is {mask.shape[1]}×{mask.shape[0]} px but its photo is "
@@ -87,7 +91,7 @@ class SegmentationDataset:
             for pair in self.pairs
             for path in (pair.photo, pair.mask)
         ]
-        return content_key(self.name, self.split, self.classes, files)
+        return content_key(self.name, self.split, self.classes, self.labels, files)
 
     def bytes_on_disk(self) -> int:
         """What the photos and masks take, once each."""
@@ -97,6 +101,15 @@ class SegmentationDataset:
         """The places of the named pairs."""
         row_of = {pair.stem: row for row, pair in enumerate(self.pairs)}
         return [row_of[stem] for stem in stems]
+
+    def renamed(self, classes: Sequence[str], other: int) -> "SegmentationDataset":
+        """The same photos with their labels as places in `classes`; other ones become `other`."""
+        labels = np.full(256, other)
+        labels[0], labels[VOID] = 0, VOID
+        for label, name in enumerate(self.classes):
+            if name in classes:
+                labels[label] = classes.index(name)
+        return replace(self, classes=tuple(classes), labels=tuple(labels.tolist()))
 
     def subset(self, stems: Sequence[str]) -> "SegmentationDataset":
         """The same dataset with only the named pairs, in the given order."""

@@ -5,11 +5,14 @@ does not start with `background` counts from 1. `train.txt` and `val.txt` may li
 them every photo is for training.
 """
 
+import re
 from pathlib import Path
 
 from recallseg.data.dataset import PADDING, Listing
 from recallseg.errors import RecallsegError
 
+UNFIT = re.compile(r"^\W|[/\\\x00-\x1f\x7f]")
+"""What a class name must not look like: it becomes the name of a folder."""
 PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
 
 
@@ -22,6 +25,12 @@ def read_classes(root: Path) -> tuple[str, ...]:
     names = [name for name in names if name]
     if not names or names[0].lower() != "background":
         names.insert(0, "background")
+    unfit = [name for name in names if UNFIT.search(name)]
+    if unfit:
+        raise RecallsegError(
+            f"{path} names a class {unfit[0]!r}; names begin with a letter or digit and hold no "
+            "slashes or control characters."
+        )
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise RecallsegError(f"{path} names a class twice: {', '.join(doubled)}.")

@@ -181,8 +181,8 @@ class Learner:
 
     def native_bank(self) -> NativeBank | None:
         """Features of the validation photos, where more than one decoder will want them."""
-        several = len(self.method.steps(self.world.scenario)) > 1
-        return self.supply.native(self.model.encoder, self.world.val) if several else None
+        val, several = self.world.val, len(self.method.steps(self.world.scenario)) > 1
+        return self.supply.native(self.model.encoder, val) if val and several else None
 
     def _training(self, name: str, optim: OptimConfig, classes: int) -> Training:
         """A training as long as a number of new classes asks for."""

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from recallseg.engine.session import Session
 from recallseg.engine.world import World
-from recallseg.progress import prefetch
+from recallseg.model.cores import on_every_core
 from recallseg.replay.mapping import Match, PhotoClassifier, map_classes
 from recallseg.scenario import Step
 
@@ -21,17 +21,17 @@ def map_step(
     holding = {label: scenario.presence.stems_with(label) for label in step.new_classes}
     rows = dataset.rows(step.images)
 
-    def prepared(row: int) -> tuple[Tensor, dict[int, float]]:
+    def classified(row: int) -> tuple[Tensor, list[dict[str, float]]]:
         photo, mask = dataset.read(row)
         shown = [label for label in holding if dataset.pairs[row].stem in holding[label]]
-        areas = {label: float((mask == label).mean()) if by_area else 1.0 for label in shown}
-        return classifier.prepare(photo), areas
+        areas = [float((mask == label).mean()) if by_area else 1.0 for label in shown]
+        logits = classifier(session.fabric.to_device(classifier.prepare(photo)[None]))
+        return logits, [dict(zip(scenario.names(shown), areas, strict=True))]
 
     def batches() -> Iterator[tuple[Tensor, list[dict[str, float]]]]:
         with session.reporter.phase(f"step {step.index}: class mapping", len(rows)) as phase:
-            for photo, areas in prefetch(prepared, rows):
-                named = dict(zip(scenario.names([*areas]), areas.values(), strict=True))
-                yield session.fabric.to_device(photo[None]), [named]
+            for batch in on_every_core(classified, rows):
+                yield batch
                 phase.advance()
 
-    return map_classes(batches(), classifier, classifier.names)
+    return map_classes(batches(), classifier.names)

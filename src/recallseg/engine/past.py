@@ -42,7 +42,8 @@ class Past:
     @property
     def needs_helpers(self) -> bool:
         """Whether helper decoders will have images to label."""
-        return self.block is not None and self.config.replay.labels == "helpers"
+        replays = self.block is not None and self.config.replay.labels == "helpers"
+        return replays or self.config.helper.always
 
     def learn(self, step: Step) -> None:
         """Train S on (C_k, T_k): find what a generator calls the new classes (paper, sec. 5)."""

@@ -10,16 +10,12 @@ Every line below that takes long leaves its result in the run folder, so the sam
 wherever it was stopped.
 """
 
-import platform
-import resource
-import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from recallseg.config import RunConfig
-from recallseg.data import SegmentationDataset
 from recallseg.engine.evaluation import evaluate
+from recallseg.engine.facts import classes, peak_memory_mb, versions
 from recallseg.engine.folder import PREDICTIONS, RunFolder
 from recallseg.engine.learner import Learner
 from recallseg.engine.scoring import score
@@ -29,15 +25,18 @@ from recallseg.methods import build_method
 from recallseg.scenario import Scenario, Step
 
 
-def run(config: RunConfig, path: Path) -> dict[str, Any]:
-    """Run a configuration in a folder of its own and give its result, which is in `result.json`."""
+def run(config: RunConfig, path: Path, world: World | None = None) -> dict[str, Any]:
+    """Run a configuration in a folder of its own and give its result, which is in `result.json`.
+
+    `world` stands in for the data that the configuration names.
+    """
     method = build_method(config.method)
-    world = World.open(config)
+    world = world or World.open(config)
     folder = RunFolder(path)
     folder.claim(config)
     session = Session.open(config, path)
     scenario = method.steps(world.scenario)
-    folder.write("classes.json", _classes(scenario, world.train))
+    folder.write("classes.json", classes(scenario, world.train, folder.read("classes.json")))
     learner = Learner(session, world, folder, method)
 
     learner.train_initial(scenario[0])
@@ -55,11 +54,13 @@ def run(config: RunConfig, path: Path) -> dict[str, Any]:
     return _conclude(learner, results)
 
 
-def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any]:
-    """Evaluate M_k on the validation split, unless that was done before."""
+def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any] | None:
+    """Evaluate M_k on the validation split, unless that was done before, or there is none."""
     session, folder, name = learner.session, learner.folder, f"step-{step.index}/metrics.json"
     metrics: dict[str, Any] | None = folder.read(name)
     if metrics is None:
+        if learner.world.val is None:
+            return None
         counts = evaluate(
             session,
             learner.model,
@@ -79,8 +80,9 @@ def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any]
     return metrics
 
 
-def _conclude(learner: Learner, steps: list[dict[str, Any]]) -> dict[str, Any]:
+def _conclude(learner: Learner, measured: list[dict[str, Any] | None]) -> dict[str, Any]:
     session, folder, config = learner.session, learner.folder, learner.config
+    steps = [metrics for metrics in measured if metrics is not None]
     earlier: dict[str, Any] = folder.read("result.json") or {}
     result = {
         "method": config.method.name,
@@ -90,7 +92,7 @@ def _conclude(learner: Learner, steps: list[dict[str, Any]]) -> dict[str, Any]:
         "seed": config.seed,
         "keeps_photos": learner.method.stores,
         "steps": steps,
-        "versions": _versions(),
+        "versions": versions(),
         "seconds": earlier.get("seconds", round(session.clock(), 1)),
         "peak_memory_mb": earlier.get("peak_memory_mb", round(peak_memory_mb(), 1)),
     }
@@ -98,30 +100,6 @@ def _conclude(learner: Learner, steps: list[dict[str, Any]]) -> dict[str, Any]:
         folder.write("result.json", result)
         folder.finish()
     return result
-
-
-def peak_memory_mb() -> float:
-    """The most memory this process has held at once."""
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
-
-
-def _versions() -> dict[str, str]:
-    """What else the numbers depend on."""
-    packages = ("recallseg", "torch", "timm", "numpy")
-    return {"python": platform.python_version()} | {name: version(name) for name in packages}
-
-
-def _classes(scenario: Scenario, photos: SegmentationDataset) -> dict[str, Any]:
-    """What the model's channels mean, and how much was seen of them, for whoever comes later."""
-    return {
-        "dataset": photos.name,
-        "channels": scenario.names((0, *scenario.order)),
-        "steps": [scenario.names(step.new_classes) for step in scenario],
-        "initial": scenario.sizes[0],
-        "photos": [len(step.images) for step in scenario],
-        "photo_bytes": [photos.subset(step.images).bytes_on_disk() for step in scenario],
-    }
 
 
 def _line(miou: dict[str, float | None]) -> str:

@@ -16,7 +16,8 @@ class World:
 
     scenario: Scenario
     train: SegmentationDataset
-    val: SegmentationDataset
+    val: SegmentationDataset | None
+    """None where a model is not to be measured."""
 
     @classmethod
     def open(cls, config: RunConfig) -> "World":

@@ -4,7 +4,7 @@ import recallseg.torchvision_guard  # noqa: F401
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -82,26 +82,24 @@ class ImageNetClassifier(PhotoClassifier):
         )
 
 
-@torch.no_grad()
 def map_classes(
     batches: Iterable[tuple[Tensor, Sequence[Mapping[str, float]]]],
-    classify: Callable[[Tensor], Tensor],
     names: Sequence[str] | None = None,
     *,
     top: int = TOP,
 ) -> dict[str, tuple[Match, ...]]:
     """For each class c the `top` generator classes by Σ w I(X) over its photos T_k^c, best first.
 
-    A batch is prepared photos (B,3,H,W) and, per photo, the names of the classes of C_k that it
+    A batch is the classifier's logits (B,C) and, per photo, the names of the classes of C_k that it
     shows with their weights w, so that a photo of several classes is classified once. The paper
-    (eq. mapper) weighs all photos alike. `names` are those of the classifier's outputs (B,C), by
-    default ImageNet's. Scores are means.
+    (eq. mapper) weighs all photos alike. `names` are those of the C classes, by default ImageNet's.
+    Scores are means.
     """
     names = imagenet_names() if names is None else names
     sums: dict[str, Tensor] = {}
     weights: dict[str, float] = {}
-    for photos, shown in batches:
-        probabilities = classify(photos).double().softmax(1).cpu()
+    for logits, shown in batches:
+        probabilities = logits.double().softmax(1).cpu()
         if probabilities.shape != (len(shown), len(names)):
             raise RecallsegError(
                 f"The classifier gave scores {tuple(probabilities.shape)} for {len(shown)} photos "

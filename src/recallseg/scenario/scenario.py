@@ -88,7 +88,9 @@ class Scenario(Sequence[Step]):
         setup: str = "disjoint",
         rule: str = "standard",
         order: Sequence[int] | None = None,
+        past: int = 0,
     ) -> None:
+        """The photos of the first `past` steps are gone; the presence table knows the others'."""
         if setup not in SETUPS:
             raise unknown_name("setup", setup, SETUPS)
         if rule not in RULES:
@@ -98,9 +100,9 @@ class Scenario(Sequence[Step]):
         self.order = _checked_order(order, len(self.class_names))
         self.sizes = parse_spec(spec, len(self.order))
         self.presence = presence
-        self._steps = self._build(presence)
+        self._steps = self._build(presence, past)
 
-    def _build(self, presence: PresenceTable) -> tuple[Step, ...]:
+    def _build(self, presence: PresenceTable, past: int) -> tuple[Step, ...]:
         steps: list[Step] = []
         start, taken = 0, np.zeros(len(presence.stems), dtype=np.bool_)
         for index, size in enumerate(self.sizes):
@@ -109,7 +111,7 @@ class Scenario(Sequence[Step]):
             chosen = self._choose(presence, index, new, later, taken)
             taken |= chosen
             images = tuple(presence.stems[row] for row in np.flatnonzero(chosen))
-            if not images:
+            if not images and index >= past:
                 names = ", ".join(self.class_names[label] for label in new)
                 raise RecallsegError(f"Step {index} ({names}) has no training photos.")
             steps.append(Step(index, new, old, images, self.setup == "sequential"))
@@ -144,7 +146,8 @@ class Scenario(Sequence[Step]):
     @property
     def last_step_is_short(self) -> bool:
         """Whether fewer classes are left for the last step than the spec adds at a time."""
-        return self.sizes[-1] < int(self.spec.split("-")[1])
+        numbers = self.spec.split("-")
+        return len(numbers) == 2 and self.sizes[-1] < int(numbers[1])
 
     def __len__(self) -> int:
         return len(self._steps)

@@ -14,19 +14,22 @@ NAMED_SPECS = {
 def parse_spec(spec: str, classes: int) -> tuple[int, ...]:
     """The number of classes in each step of `spec`, for a dataset of `classes` without background.
 
-    The last step is shorter where the rest does not divide.
+    With two numbers, the second is repeated, and the last step is shorter where the rest does not
+    divide. With one number or more than two, each is a step, as in the life of a model that learns
+    whatever comes: 15, 15-1, 15-1-3.
     """
-    match = re.fullmatch(r"(\d+)-(\d+)", spec)
-    first, batch = map(int, match.groups()) if match else (0, 0)
-    if not (match and 1 <= first < classes and batch >= 1):
-        raise RecallsegError(
-            f"The scenario '{spec}' does not fit {classes} classes: write it as a-b, with a from "
-            f"1 to {classes - 1} classes first and b of 1 or more at a time after them, for "
-            f"example {_examples(classes)}."
-        )
-    rest = classes - first
-    full, short = divmod(rest, batch)
-    return (first, *(batch,) * full, *((short,) if short else ()))
+    sizes = tuple(map(int, spec.split("-"))) if re.fullmatch(r"\d+(-\d+)*", spec) else ()
+    if len(sizes) == 2 and 1 <= sizes[0] < classes and sizes[1] >= 1:
+        first, batch = sizes
+        full, short = divmod(classes - first, batch)
+        return (first, *(batch,) * full, *((short,) if short else ()))
+    if len(sizes) != 2 and all(sizes) and sum(sizes) == classes:
+        return sizes
+    raise RecallsegError(
+        f"The scenario '{spec}' does not fit {classes} classes: write it as a-b, with a from "
+        f"1 to {classes - 1} classes first and b of 1 or more at a time after them, for "
+        f"example {_examples(classes)}."
+    )
 
 
 def _examples(classes: int) -> str:

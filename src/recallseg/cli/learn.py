@@ -1,0 +1,48 @@
+"""`recallseg learn` and `recallseg rollback`: a model that lives on."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def learn(
+    model: Annotated[Path, typer.Argument(help="The model's folder; a new one begins a model.")],
+    data: Annotated[Path, typer.Argument(help="Photos: images/, masks/ and classes.txt.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="The new classes among the photos': name,name; else all.")
+    ] = None,
+    source: Annotated[
+        str | None,
+        typer.Option(help="Where images of old classes come from: web, gan:FILE, folder:PATH."),
+    ] = None,
+    val: Annotated[
+        Path | None, typer.Option(help="Photos with masks of all classes, to be measured on.")
+    ] = None,
+) -> None:
+    """Teach a model the classes of a folder of photos, without the photos of its old ones.
+
+    The model stays as it was until the new step is complete; the same command goes on after a stop.
+    """
+    from recallseg.engine.life import learn as learn_step
+
+    names = [name.strip() for name in classes.split(",")] if classes else None
+    result = learn_step(
+        model, data, classes=names, source=source, val=val, overrides=overrides or []
+    )
+    for step in result["steps"][-1:]:
+        means = {name: value for name, value in step["miou"].items() if value is not None}
+        typer.echo("mIoU: " + ", ".join(f"{name} {value:.1f}" for name, value in means.items()))
+    typer.echo(model)
+
+
+def rollback(
+    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    to: Annotated[int, typer.Option(help="The last step to keep.")],
+) -> None:
+    """Forget every step after one."""
+    from recallseg.engine.life import rollback as go_back
+
+    gone = go_back(model, to)
+    typer.echo(f"forgot {', '.join(gone)}" if gone else "there was nothing to forget")
