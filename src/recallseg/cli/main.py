@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from recallseg import __version__
-from recallseg.cli import bench, cache, data, gan, inspect, replay, run, table
+from recallseg.cli import bench, cache, data, gan, inspect, replay, run, table, toy
 from recallseg.errors import RecallsegError
 
 app = typer.Typer(
@@ -20,6 +20,7 @@ app.command("run")(run.run)
 app.command("table")(table.table)
 app.command("evaluate")(run.evaluate)
 app.add_typer(data.app, name="data")
+app.add_typer(toy.app, name="toy")
 app.add_typer(replay.app, name="replay")
 app.add_typer(gan.app, name="gan")
 app.add_typer(cache.app, name="cache")

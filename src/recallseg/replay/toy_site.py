@@ -7,7 +7,7 @@ show two things, and some were put up twice, as on any site.
 import errno
 import functools
 import io
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from urllib.parse import urlsplit
 
@@ -50,11 +50,17 @@ def toy_photos(per_class: int, seed: int = 0) -> list[ToyPhoto]:
     for name in CLASSES[1:]:
         for place in range(per_class):
             photo = _photo(len(photos) + 1, name, seed)
-            if photo.kind == "twice" and place:
-                first = photos[-1]
-                photo.shows, photo.drawing, photo.size = first.shows, first.drawing, first.size
+            if photo.kind == "twice":
+                photo = _again(photo, photos[-1] if place else photo)
             photos.append(photo)
     return photos
+
+
+def _again(photo: ToyPhoto, first: ToyPhoto) -> ToyPhoto:
+    """The photo before once more, under a new number; only good ones are put up twice."""
+    if first.kind != "right":
+        return replace(photo, kind="right")
+    return replace(photo, drawing=first.drawing, size=first.size)
 
 
 def _photo(number: int, name: str, seed: int) -> ToyPhoto:
@@ -97,7 +103,7 @@ def _jpeg(seed: int, drawing: int, shows: tuple[str, ...], size: tuple[int, int]
 class ToySite(Loopback):
     """The site as a context manager; `api` is what a configuration calls `replay.base_url`."""
 
-    per_class: int = 100
+    per_class: int = 200
     seed: int = 0
     port: int = 0
     photos: list[ToyPhoto] = field(init=False, repr=False)

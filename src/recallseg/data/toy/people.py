@@ -43,7 +43,7 @@ def _head(pen: Pen, look: Clothes) -> None:
     pen.blob([(-0.085, -0.02), (-0.04, -0.1), (0.06, -0.1), (0.088, 0.0), (0.0, -0.05)], look.hair)
     for x in (-0.035, 0.025):
         pen.dot(x, 0.0, 0.012, EYE)
-    pen.line([(-0.025, 0.045), (0.012, 0.045)], 0.012, (180, 84, 80))
+    pen.line([(-0.032, 0.04), (-0.006, 0.053), (0.02, 0.04)], 0.013, (170, 74, 72))
 
 
 def _arm(pen: Pen, look: Clothes, joints: tuple[Point, Point, Point]) -> None:

@@ -59,10 +59,10 @@ def draw_snapshot(
     seed: int, number: int, names: Sequence[str], size: tuple[int, int]
 ) -> npt.NDArray[np.uint8]:
     """A photo (H, W, 3) of one class, or of two side by side, as people put them on a site."""
-    dice = Dice(seed, SNAPSHOT.key, number)
+    dice, film = (Dice(seed, SNAPSHOT.key, number, use) for use in (0, 1))
     image, pen = backdrop_pen(size, SNAPSHOT)
     dice.pick((_beach, _snow, _lights, _paper, _studio))(pen, dice, size[0] / size[1])
-    picture = Picture(developed(image, dice, rough=5), SNAPSHOT)
+    picture = Picture(developed(image, film, rough=5), SNAPSHOT, film)
     share = 1.0 / len(names)
     tallest = max(HEIGHTS[name] for name in names)
     for place, name in enumerate(dice.shuffled(names)):
@@ -73,23 +73,24 @@ def draw_snapshot(
         ground = size[1] * min(0.97, 0.52 + 0.5 * room + dice.between(0, 0.04))
         lean, mirror = dice.between(-0.03, 0.03), dice.chance(0.5)
         picture.add(thing, Spot(x, ground, height, mirror, lean), 0, dice)
-    return picture.photo(dice)
+    return picture.photo()
 
 
 def draw_plate(seed: int, subject: str, number: int, side: int = 64) -> npt.NDArray[np.uint8]:
     """A square picture (side, side, 3) of one subject in the middle."""
     thing = SUBJECTS[subject]
-    dice = Dice(seed, PLATE.key, list(SUBJECTS).index(subject), number)
+    kind = list(SUBJECTS).index(subject)
+    dice, film = (Dice(seed, PLATE.key, kind, number, use) for use in (0, 1))
     image, pen = backdrop_pen((side, side), PLATE)
     dice.pick((_studio, _spot_light, _two_tone))(pen, dice, 1.0)
-    picture = Picture(developed(image, dice, rough=3), PLATE)
+    picture = Picture(developed(image, film, rough=3), PLATE, film)
     room = min(0.84, 0.92 / thing.aspect) * dice.between(0.88, 1.06)
     x = side * (0.5 + dice.between(-0.03, 0.03))
     spot = Spot(
         x, side * (0.52 + 0.48 * room), side * room, dice.chance(0.5), dice.between(-0.02, 0.02)
     )
     picture.add(thing, spot, 0, dice)
-    return picture.photo(dice)
+    return picture.photo()
 
 
 def _beach(pen: Pen, dice: Dice, wide: float) -> None:

@@ -52,7 +52,7 @@ class Place:
 
 PLACES = (
     Place(places.air, 0.0, {"aeroplane": 6, "bird": 3}),
-    Place(places.sea, 0.55, {"boat": 6, "bird": 2, "person": 1}),
+    Place(places.sea, 0.55, {"boat": 6, "bird": 2}),
     Place(
         places.meadow,
         0.55,
@@ -87,6 +87,8 @@ PLACES = (
 MOUNTS = ("bicycle", "horse", "motorbike")
 PERCHES = {"sofa": ("cat", "dog"), "diningtable": ("bottle", "pottedplant")}
 """Who may be on top of what."""
+RAISED = ("bottle", "tvmonitor")
+"""What does not stand on the floor of a room."""
 
 
 @dataclass(frozen=True)
@@ -105,7 +107,7 @@ def draw_scene(
 
     The main thing goes through all classes in turn, so that no class is rare.
     """
-    dice = Dice(seed, WORLD.key, split, number)
+    dice, film = (Dice(seed, WORLD.key, split, number, use) for use in (0, 1))
     main = MAINS[number % len(MAINS)]
     if dice.chance(0.2):
         size = (size[1], size[0])
@@ -113,10 +115,10 @@ def draw_scene(
     where = PLACES[place]
     image, pen = backdrop_pen(size, WORLD)
     where.paint(pen, dice, size[0] / size[1])
-    picture = Picture(developed(image, dice), WORLD)
+    picture = Picture(developed(image, film), WORLD, film)
     for member in cast(main, where, size, dice):
         picture.add(member.thing, member.spot, member.label, dice)
-    return picture.photo(dice), picture.mask()
+    return picture.photo(), picture.mask()
 
 
 def cast(main: str, where: Place, size: tuple[int, int], dice: Dice) -> list[Member]:
@@ -136,8 +138,8 @@ def cast(main: str, where: Place, size: tuple[int, int], dice: Dice) -> list[Mem
         depth = (rank + dice.between(0.2, 0.8)) / len(names)
         x = size[0] * (lane + dice.between(0.3, 0.7)) / len(names)
         member = _standing(name, x, depth, where, size[1], scale, dice)
-        on_stand = name == "tvmonitor" and where.paint is places.room
-        members += _on_cabinet(member) if on_stand else [member]
+        raised = name in RAISED and where.paint is places.room
+        members += _on_cabinet(member) if raised else [member]
     return members
 
 
@@ -176,7 +178,7 @@ def _standing(
     elif name == "train":
         ground = 0.88 * height
     mirror = dice.chance(0.5)
-    lean = dice.between(-0.012, 0.012)
+    lean = dice.between(-0.04, 0.04) if flies else dice.between(-0.012, 0.012)
     spot = Spot(x, ground, tall, mirror, lean, floats=flies or where.paint is places.sea)
     thing = FLYING_BIRD if name == "bird" and flies else THINGS[name]
     return Member(thing, spot, CLASSES.index(name))

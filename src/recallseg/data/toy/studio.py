@@ -51,10 +51,13 @@ class Spot:
 
 
 class Picture:
-    """A picture in the making: its pixels, and the number of the nearest thing at each."""
+    """A picture in the making: its pixels, and the number of the nearest thing at each.
 
-    def __init__(self, backdrop: Image.Image, style: Style) -> None:
-        self.style = style
+    Surfaces take their chance from `film`, so that what is seen is the same at every size.
+    """
+
+    def __init__(self, backdrop: Image.Image, style: Style, film: Dice) -> None:
+        self.style, self.film = style, film
         self.pixels: Pixels = np.asarray(backdrop, dtype=np.int32).copy()
         self.nearest: Mask = np.zeros(self.pixels.shape[:2], dtype=np.uint8)
         self.labels = [0]
@@ -64,7 +67,7 @@ class Picture:
         layer, left, top = _layer(thing, spot, self.style, dice)
         if not spot.floats:
             self._cast(spot, thing.aspect)
-        colours, alpha = _lit(layer, thing.grain, self.style, dice)
+        colours, alpha = _lit(layer, thing.grain, self.style, self.film)
         here, there = _overlap(left, top, alpha.shape, self.nearest.shape)
         seen = alpha[there]
         self._blend(here, colours[there], seen)
@@ -90,7 +93,7 @@ class Picture:
         below = self.pixels[here]
         below += (colours - below) * alpha[..., None] // 255
 
-    def photo(self, dice: Dice) -> npt.NDArray[np.uint8]:
+    def photo(self) -> npt.NDArray[np.uint8]:
         """The finished picture, (H, W, 3), in the style's tone and with the grain of a film."""
         height, width = self.nearest.shape
         pixels: Pixels = self.pixels * np.array(self.style.tone, dtype=np.int32) // 256
@@ -100,7 +103,7 @@ class Picture:
             across = np.abs(np.arange(width) * 2 - width) * 256 // width
             dark = (down[:, None] ** 2 + across[None] ** 2) * self.style.vignette // 2**17
             pixels = pixels * (256 - dark[..., None]) // 256
-        film = dice.noise(height, width).astype(np.int32)[..., None] * 9 // 256 - 4
+        film = self.film.noise(height, width).astype(np.int32)[..., None] * 9 // 256 - 4
         whole: npt.NDArray[np.uint8] = np.clip(pixels + film, 0, 255).astype(np.uint8)
         return whole
 
@@ -122,12 +125,12 @@ def backdrop_pen(size: tuple[int, int], style: Style) -> tuple[Image.Image, Pen]
     return image, pen
 
 
-def developed(image: Image.Image, dice: Dice, rough: int = 7) -> Image.Image:
+def developed(image: Image.Image, film: Dice, rough: int = 7) -> Image.Image:
     """An enlarged backdrop at its own size, with a cloudy texture over it."""
     small = image.convert("RGB").reduce(FINE)
-    coarse = Image.fromarray(dice.noise(small.height // 6 + 2, small.width // 6 + 2))
+    coarse = Image.fromarray(film.noise(small.height // 6 + 2, small.width // 6 + 2))
     clouds = coarse.resize(small.size, Image.Resampling.BICUBIC)
-    fine = dice.noise(small.height, small.width).astype(np.int32) - 128
+    fine = film.noise(small.height, small.width).astype(np.int32) - 128
     wave = (np.asarray(clouds, dtype=np.int32) - 128) + fine // 3
     pixels = np.asarray(small, dtype=np.int32) + wave[..., None] * rough // 128
     return Image.fromarray(np.clip(pixels, 0, 255).astype(np.uint8))
@@ -151,7 +154,7 @@ def _layer(thing: Thing, spot: Spot, style: Style, dice: Dice) -> tuple[Image.Im
     return small.crop(box), left + box[0], top + box[1]
 
 
-def _lit(layer: Image.Image, grain: int, style: Style, dice: Dice) -> tuple[Pixels, Pixels]:
+def _lit(layer: Image.Image, grain: int, style: Style, film: Dice) -> tuple[Pixels, Pixels]:
     """Colours (h, w, 3) under the light and with a surface, and coverage (h, w)."""
     colours = np.asarray(layer.convert("RGB"), dtype=np.int32)
     alpha = layer.getchannel("A")
@@ -162,8 +165,8 @@ def _lit(layer: Image.Image, grain: int, style: Style, dice: Dice) -> tuple[Pixe
     soft = np.asarray(padded.filter(ImageFilter.GaussianBlur(1.5 * reach)), dtype=np.int32)
     edge = soft[2 * reach :, 2 * reach :] - soft[: -2 * reach, : -2 * reach]
     light = edge * style.relief // 512 + (14 - 34 * np.arange(height) // height)[:, None]
-    rough = dice.noise(height, width).astype(np.int32) - 128
-    tufts = Image.fromarray(dice.noise(height // 2 + 1, width // 2 + 1)).resize(
+    rough = film.noise(height, width).astype(np.int32) - 128
+    tufts = Image.fromarray(film.noise(height // 2 + 1, width // 2 + 1)).resize(
         (width, height), Image.Resampling.BILINEAR
     )
     rough += 2 * (np.asarray(tufts, dtype=np.int32) - 128)

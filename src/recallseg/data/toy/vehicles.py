@@ -26,7 +26,7 @@ def aeroplane(pen: Pen, dice: Dice) -> None:
     """An airliner with swept wings; it climbs a little, or not."""
     white = mix((238, 242, 246), dice.pick(pen.paints), dice.between(0, 0.12))
     paint = dice.pick(pen.paints)
-    pen = pen.at(0, 0.14, turn=dice.between(-0.02, 0.035))
+    pen = pen.at(0, 0.08, turn=dice.between(-0.02, 0.035))
     far, near = dice.between(-0.06, 0.08), dice.between(0.84, 1.0)
     pen.fill([(0.95, 0.42), (1.2, far), (1.36, far), (1.32, 0.42)], shade(white, -0.28))
     pen.fill([(1.68, 0.42), (1.98, -0.1), (2.2, -0.1), (2.12, 0.44)], paint)
