@@ -14,7 +14,9 @@ from recallseg.config import RunConfig
 from recallseg.data import VOID, kind_of, open_dataset
 from recallseg.data.check import check_dataset
 from recallseg.data.toy import scenes, writing
-from recallseg.data.toy.kit import Dice, Thing, direction
+from recallseg.data.toy.canvas import Canvas
+from recallseg.data.toy.dice import Dice
+from recallseg.data.toy.kit import Thing, direction
 from recallseg.data.toy.portraits import SUBJECTS, TWINS, draw_plate, draw_snapshot
 from recallseg.data.toy.scenes import CONFUSABLE, PLACES, THINGS, draw_scene
 from recallseg.data.toy.studio import Picture, Spot, Style
@@ -42,11 +44,11 @@ def digest(*arrays) -> str:
 @pytest.mark.parametrize(
     ("drawing", "expected"),
     [
-        (lambda: draw_scene(0, 0), "2c2acbd5feaa549b"),
-        (lambda: draw_scene(0, 12), "f62b5917ebbf6e66"),
-        (lambda: draw_scene(3, 47, split=1), "11f7bd7011a73cfa"),
-        (lambda: [draw_snapshot(0, 5, ("cow", "train"), (160, 120))], "28a1f080bff1bc04"),
-        (lambda: [draw_plate(0, "tabby", 2)], "2423e50ce6df23cf"),
+        (lambda: draw_scene(0, 0), "2a020608d9b333c3"),
+        (lambda: draw_scene(0, 12), "c895856b8da02899"),
+        (lambda: draw_scene(3, 47, split=1), "43787ab2db815bd3"),
+        (lambda: [draw_snapshot(0, 5, ("cow", "train"), (160, 120))], "c3e90c3e46082ace"),
+        (lambda: [draw_plate(0, "tabby", 2)], "c5c68fb2d0a2de32"),
     ],
 )
 def test_a_drawing_is_the_same_byte_for_byte_on_every_machine(drawing, expected):
@@ -110,7 +112,7 @@ def test_void_is_a_line_around_things(drawn):
         assert not blocks.any()
         things = np.pad((mask > 0) & (mask < VOID), 1)
         beside = things[:-2, 1:-1] | things[2:, 1:-1] | things[1:-1, :-2] | things[1:-1, 2:]
-        assert np.mean(beside[mask == VOID]) > 0.97
+        assert np.mean(beside[mask == VOID]) > 0.9
         assert 0 < np.mean(mask == VOID) < 0.09
 
 
@@ -139,6 +141,33 @@ def test_the_nearer_thing_takes_the_pixels_and_clutter_gives_them_back():
     assert (mask[30, 40], mask[30, 55]) == (3, 0)
 
 
+def inside(corners, x: float, y: float) -> bool:
+    """Whether a line to the right of a point crosses the outline an odd number of times."""
+    odd = False
+    for (x0, y0), (x1, y1) in zip(corners, corners[1:] + corners[:1], strict=True):
+        if (y0 > y) != (y1 > y) and x < x0 + (y - y0) * (x1 - x0) / (y1 - y0):
+            odd = not odd
+    return odd
+
+
+def test_a_polygon_is_the_pixels_whose_centre_is_inside():
+    dice = Dice(8)
+    for count in (3, 4, 5, 9):
+        corners = [(dice.below(40) - 8, dice.below(32) - 6) for _ in range(count)]
+        canvas = Canvas(24, 20)
+        canvas.polygon(corners, (1, 2, 3, 255))
+        filled = np.asarray(canvas.image())[..., 3] == 255
+        expected = [[inside(corners, x + 0.5, y + 0.5) for x in range(24)] for y in range(20)]
+        assert np.mean(filled != np.array(expected)) < 0.01
+    canvas = Canvas(6, 5)
+    canvas.polygon([(1, 1), (5, 1), (5, 3), (1, 3)], (9, 8, 7, 255))
+    canvas.box(-2, 3, 3, 9, (9, 8, 7, 255))
+    assert np.argwhere(np.asarray(canvas.image())[..., 0] == 9).tolist() == [
+        *([row, column] for row in (1, 2) for column in range(1, 5)),
+        *([row, column] for row in (3, 4) for column in range(3)),
+    ]
+
+
 def test_directions_are_those_of_the_circle():
     for turn in np.linspace(-1, 1, 41):
         expected = np.cos(2 * np.pi * turn), np.sin(2 * np.pi * turn)
@@ -149,6 +178,9 @@ def test_dice_are_fair():
     dice = Dice(5)
     rolls = Counter(dice.below(6) for _ in range(6000))
     assert all(850 < rolls[face] < 1150 for face in range(6))
+    drawn = Counter(dice.weighted({"a": 3, "b": 1, "c": 0}) for _ in range(4000))
+    assert drawn["a"] == pytest.approx(3000, abs=120)
+    assert "c" not in drawn
     assert sorted(dice.shuffled(range(9))) == list(range(9))
 
 
@@ -239,7 +271,7 @@ def test_every_thing_stays_in_its_box():
         picture.add(thing, Spot(100, 90, 60, floats=True), 1, Dice(3))
         rows, columns = np.nonzero(picture.mask() == 1)
         assert rows.min() >= 22, thing.name
-        assert 86 <= rows.max() <= 96, thing.name
+        assert 84 <= rows.max() <= 96, thing.name
         assert abs(columns.min() + columns.max() - 200) < 14, thing.name
 
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from PIL import Image
 
-from recallseg.data.toy.kit import Dice
+from recallseg.data.toy.dice import Dice
 from recallseg.data.toy.portraits import draw_snapshot
 from recallseg.data.voc import CLASSES
 from recallseg.errors import RecallsegError
@@ -66,7 +66,7 @@ def _again(photo: ToyPhoto, first: ToyPhoto) -> ToyPhoto:
 def _photo(number: int, name: str, seed: int) -> ToyPhoto:
     """A photo that someone puts up as one of class `name`."""
     dice = Dice(seed, 4, number)
-    kind = dice.pick([kind for kind, share in KINDS.items() for _ in range(share)])
+    kind = dice.weighted(KINDS)
     other = dice.pick([one for one in CLASSES[1:] if one != name])
     shows, said = {
         "two": ((name, other), (name, other)),

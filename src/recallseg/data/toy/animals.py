@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from recallseg.data.toy.kit import Colour, Dice, Pen, Point, Thing, mix, ring, shade
+from recallseg.data.toy.dice import Dice
+from recallseg.data.toy.kit import Colour, Pen, Point, Thing, mix, ring, shade
 
 EYE = (28, 24, 30)
 

@@ -1,6 +1,7 @@
 """Things that stand in rooms."""
 
-from recallseg.data.toy.kit import Dice, Pen, Thing, mix, shade
+from recallseg.data.toy.dice import Dice
+from recallseg.data.toy.kit import Pen, Thing, mix, shade
 
 WOODS = ((150, 98, 58), (112, 70, 44), (196, 150, 100), (222, 196, 156), (84, 60, 48))
 GREENS = ((62, 128, 66), (92, 150, 72), (48, 108, 80), (120, 158, 60))

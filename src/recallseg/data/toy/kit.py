@@ -1,22 +1,19 @@
-"""What everything is drawn with: dice, colours and a pen that fills polygons.
+"""What everything is drawn with: colours, and a pen that fills polygons.
 
-All of it is the same on every machine: chance comes from PCG64's raw numbers, directions from a
-table, and every shape, also a circle or a line, reaches Pillow as a polygon of whole pixels.
+All of it is the same on every machine: directions come from a table, and every shape, also a
+circle or a line, is a polygon with its corners on whole pixels.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TypeVar
 
-import numpy as np
-import numpy.typing as npt
-from PIL import ImageDraw
+from recallseg.data.toy.canvas import Canvas
+from recallseg.data.toy.dice import Dice
 
 Colour = tuple[int, int, int]
 Point = tuple[float, float]
-T = TypeVar("T")
 
 _STEPS = 128
 _ROTATION = complex(0.9987954562051724, 0.049067674327418015)
@@ -33,39 +30,6 @@ def _directions() -> tuple[Point, ...]:
 
 DIRECTIONS = _directions()
 _FULL = 255
-
-
-class Dice:
-    """Chance that depends on a key of whole numbers only."""
-
-    def __init__(self, *key: int) -> None:
-        self._bits = np.random.PCG64(np.random.SeedSequence(key))
-
-    def between(self, low: float, high: float) -> float:
-        """A number from `low` up to `high`."""
-        return low + (high - low) * (int(self._bits.random_raw()) >> 11) * 2.0**-53
-
-    def below(self, end: int) -> int:
-        """A whole number from 0 up to `end`, without it."""
-        return (int(self._bits.random_raw()) >> 32) * end >> 32
-
-    def chance(self, share: float) -> bool:
-        """Whether something happens that happens in this share of cases."""
-        return self.between(0, 1) < share
-
-    def pick(self, options: Sequence[T]) -> T:
-        """One of the options, each as likely."""
-        return options[self.below(len(options))]
-
-    def shuffled(self, options: Sequence[T]) -> list[T]:
-        """The options in an order of chance."""
-        left = list(options)
-        return [left.pop(self.below(len(left))) for _ in range(len(left))]
-
-    def noise(self, height: int, width: int) -> npt.NDArray[np.uint8]:
-        """Bytes of chance, (height, width)."""
-        raw = np.asarray(self._bits.random_raw((height * width + 7) // 8)).astype("<u8")
-        return raw.view(np.uint8)[: height * width].reshape(height, width)
 
 
 def mix(one: Colour, other: Colour, share: float) -> Colour:
@@ -87,7 +51,7 @@ class Pen:
     that painted things are picked from. Both belong to a style and not to an object.
     """
 
-    draw: ImageDraw.ImageDraw
+    canvas: Canvas
     matrix: tuple[float, float, float, float, float, float]
     paints: tuple[Colour, ...] = ((200, 60, 50),)
     ink: int = 0
@@ -115,14 +79,20 @@ class Pen:
             for x, y in points
         ]
         if self.ink and alpha == _FULL:
-            for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1), (0.7, 0.7), (-0.7, -0.7)):
+            for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
                 dx, dy = round(right * self.ink), round(down * self.ink)
                 moved = [(x + dx, y + dy) for x, y in placed]
-                self.draw.polygon(moved, fill=(*self.ink_colour, _FULL))
-        self.draw.polygon(placed, fill=(*colour, alpha))
+                self.canvas.polygon(moved, (*self.ink_colour, _FULL))
+        self.canvas.polygon(placed, (*colour, alpha))
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Colour) -> None:
         """A rectangle."""
+        a, b, c, d, e, f = self.matrix
+        if b == d == 0 and not self.ink:
+            xs = sorted(math.floor(a * x + c + 0.5) for x in (left, right))
+            ys = sorted(math.floor(e * y + f + 0.5) for y in (top, bottom))
+            self.canvas.box(xs[0], ys[0], xs[1], ys[1], (*colour, _FULL))
+            return
         self.fill([(left, top), (right, top), (right, bottom), (left, bottom)], colour)
 
     def soft_box(
@@ -243,5 +213,7 @@ class Thing:
     draw: Callable[[Pen, Dice], None]
     grain: int = 5
     """How rough its surface is: 0 is glass, 20 is wool."""
+    below: float = 0.0
+    """How far it hangs under its ground."""
     seat: Point | None = None
     """Where something or someone on it stands or sits."""

@@ -1,7 +1,8 @@
 """Things out of doors that are no class of ours: clutter, and a generator's other classes."""
 
+from recallseg.data.toy.dice import Dice
 from recallseg.data.toy.household import GREENS
-from recallseg.data.toy.kit import Dice, Pen, Thing, shade
+from recallseg.data.toy.kit import Pen, Thing, shade
 
 CREAM = (248, 242, 228)
 

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from recallseg.data.toy.animals import EYE
-from recallseg.data.toy.kit import Colour, Dice, Pen, Point, Thing, shade
+from recallseg.data.toy.dice import Dice
+from recallseg.data.toy.kit import Colour, Pen, Point, Thing, shade
 
 BLACK_HAIR = (40, 32, 32)
 HAIRS = (BLACK_HAIR, (92, 60, 38), (206, 166, 88), (150, 74, 42), (196, 194, 192))
@@ -86,4 +87,4 @@ def rider(pen: Pen, dice: Dice) -> None:
 
 
 PERSON = Thing("person", 0.44, person, grain=5)
-RIDER = Thing("person", 0.8, rider, grain=5)
+RIDER = Thing("person", 0.8, rider, grain=5, below=0.52)

@@ -1,7 +1,8 @@
 """Where scenes take place: backdrops with their own clutter, all of which is background."""
 
+from recallseg.data.toy.dice import Dice
 from recallseg.data.toy.household import GREENS, WOODS
-from recallseg.data.toy.kit import Colour, Dice, Pen, mix, shade
+from recallseg.data.toy.kit import Colour, Pen, mix, shade
 from recallseg.data.toy.outdoors import barn, lighthouse, oak, traffic_light
 from recallseg.data.toy.trinkets import table_lamp, wall_clock
 

@@ -6,7 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from recallseg.data.toy import places
-from recallseg.data.toy.kit import Dice, Pen, Thing, mix, shade
+from recallseg.data.toy.dice import Dice
+from recallseg.data.toy.kit import Pen, Thing, mix, shade
 from recallseg.data.toy.outdoors import OUTDOORS
 from recallseg.data.toy.scenes import HEIGHTS, THINGS
 from recallseg.data.toy.studio import Picture, Spot, Style, backdrop_pen, developed
@@ -60,9 +61,9 @@ def draw_snapshot(
 ) -> npt.NDArray[np.uint8]:
     """A photo (H, W, 3) of one class, or of two side by side, as people put them on a site."""
     dice, film = (Dice(seed, SNAPSHOT.key, number, use) for use in (0, 1))
-    image, pen = backdrop_pen(size, SNAPSHOT)
+    pen = backdrop_pen(size, SNAPSHOT)
     dice.pick((_beach, _snow, _lights, _paper, _studio))(pen, dice, size[0] / size[1])
-    picture = Picture(developed(image, film, rough=5), SNAPSHOT, film)
+    picture = Picture(developed(pen.canvas, film, rough=5), SNAPSHOT, film)
     share = 1.0 / len(names)
     tallest = max(HEIGHTS[name] for name in names)
     for place, name in enumerate(dice.shuffled(names)):
@@ -81,9 +82,9 @@ def draw_plate(seed: int, subject: str, number: int, side: int = 64) -> npt.NDAr
     thing = SUBJECTS[subject]
     kind = list(SUBJECTS).index(subject)
     dice, film = (Dice(seed, PLATE.key, kind, number, use) for use in (0, 1))
-    image, pen = backdrop_pen((side, side), PLATE)
+    pen = backdrop_pen((side, side), PLATE)
     dice.pick((_studio, _spot_light, _two_tone))(pen, dice, 1.0)
-    picture = Picture(developed(image, film, rough=3), PLATE, film)
+    picture = Picture(developed(pen.canvas, film, rough=3), PLATE, film)
     room = min(0.84, 0.92 / thing.aspect) * dice.between(0.88, 1.06)
     x = side * (0.5 + dice.between(-0.03, 0.03))
     spot = Spot(

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -10,14 +9,14 @@ import numpy.typing as npt
 from recallseg.data.dataset import Mask
 from recallseg.data.toy import places
 from recallseg.data.toy.animals import ANIMALS, FLYING_BIRD
+from recallseg.data.toy.dice import Dice
 from recallseg.data.toy.household import CABINET, HOUSEHOLD
-from recallseg.data.toy.kit import Dice, Pen, Thing
+from recallseg.data.toy.kit import Pen, Thing
 from recallseg.data.toy.people import PERSON, RIDER
 from recallseg.data.toy.studio import Picture, Spot, Style, backdrop_pen, developed
 from recallseg.data.toy.vehicles import VEHICLES
 from recallseg.data.voc import CLASSES
 
-T = TypeVar("T")
 SIZE = (144, 112)
 """Of a scene in landscape, in pixels; a fifth of them are in portrait."""
 THINGS: Mapping[str, Thing] = {t.name: t for t in (*VEHICLES, *ANIMALS, PERSON, *HOUSEHOLD)}
@@ -111,11 +110,11 @@ def draw_scene(
     main = MAINS[number % len(MAINS)]
     if dice.chance(0.2):
         size = (size[1], size[0])
-    place = _choose({p: place.inhabitants.get(main, 0) for p, place in enumerate(PLACES)}, dice)
-    where = PLACES[place]
-    image, pen = backdrop_pen(size, WORLD)
+    weights = {place: where.inhabitants.get(main, 0) for place, where in enumerate(PLACES)}
+    where = PLACES[dice.weighted(weights)]
+    pen = backdrop_pen(size, WORLD)
     where.paint(pen, dice, size[0] / size[1])
-    picture = Picture(developed(image, film), WORLD, film)
+    picture = Picture(developed(pen.canvas, film), WORLD, film)
     for member in cast(main, where, size, dice):
         picture.add(member.thing, member.spot, member.label, dice)
     return picture.photo(), picture.mask()
@@ -145,25 +144,15 @@ def cast(main: str, where: Place, size: tuple[int, int], dice: Dice) -> list[Mem
 
 def _companions(main: str, where: Place, dice: Dice) -> list[str]:
     """None to three others; the same kind again only now and then."""
-    count = _choose({0: 16, 1: 42, 2: 30, 3: 12}, dice)
+    count = dice.weighted({0: 16, 1: 42, 2: 30, 3: 12})
     weights = dict(where.inhabitants)
     found: list[str] = []
     for _ in range(count):
         weights[main] = 1
-        name = _choose(weights, dice)
+        name = dice.weighted(weights)
         weights[name] = 1
         found.append(name)
     return found
-
-
-def _choose(weights: Mapping[T, int], dice: Dice) -> T:
-    """One of the keys, as likely as its weight says."""
-    ticket = dice.below(sum(weights.values()))
-    for key, weight in weights.items():
-        ticket -= weight
-        if ticket < 0:
-            return key
-    raise AssertionError("a ticket beyond all weights")
 
 
 def _standing(

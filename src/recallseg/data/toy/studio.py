@@ -4,10 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from PIL import Image, ImageDraw, ImageFilter
+from PIL import Image, ImageFilter
 
 from recallseg.data.dataset import VOID, Mask
-from recallseg.data.toy.kit import Colour, Dice, Pen, Thing
+from recallseg.data.toy.canvas import Canvas
+from recallseg.data.toy.dice import Dice
+from recallseg.data.toy.kit import Colour, Pen, Thing
 
 FINE = 3
 """Everything is drawn so many times larger, and then reduced, which smooths its edges."""
@@ -80,10 +82,11 @@ class Picture:
         across, down = 0.5 * aspect * spot.height, max(2.0, 0.055 * spot.height)
         pad = int(0.06 * spot.height) + 3
         size = (2 * (int(across) + pad), 2 * (int(down) + pad))
-        shadow = Image.new("L", size)
-        pen = ImageDraw.Draw(shadow)
-        pen.rectangle((pad, pad, size[0] - pad, size[1] - pad), fill=self.style.shadow)
-        soft = shadow.filter(ImageFilter.GaussianBlur(max(1.5, 0.05 * spot.height)))
+        shadow = np.zeros(size[::-1], dtype=np.uint8)
+        shadow[pad:-pad, pad:-pad] = self.style.shadow
+        soft = Image.fromarray(shadow).filter(
+            ImageFilter.GaussianBlur(max(1.5, 0.05 * spot.height))
+        )
         alpha = np.asarray(soft, dtype=np.int32)
         left, top = int(spot.x) - size[0] // 2, int(spot.ground - 0.2 * down) - size[1] // 2
         here, there = _overlap(left, top, alpha.shape, self.nearest.shape)
@@ -117,17 +120,16 @@ class Picture:
         return labels
 
 
-def backdrop_pen(size: tuple[int, int], style: Style) -> tuple[Image.Image, Pen]:
-    """An empty picture, enlarged, and a pen on it whose unit is the picture's height."""
-    image = Image.new("RGBA", (size[0] * FINE, size[1] * FINE), (0, 0, 0, 255))
+def backdrop_pen(size: tuple[int, int], style: Style) -> Pen:
+    """A pen on an empty canvas, enlarged; its unit is the picture's height."""
     scale = float(size[1] * FINE)
-    pen = Pen(ImageDraw.Draw(image), (scale, 0, 0, 0, scale, 0), style.paints)
-    return image, pen
+    canvas = Canvas(size[0] * FINE, size[1] * FINE)
+    return Pen(canvas, (scale, 0, 0, 0, scale, 0), style.paints)
 
 
-def developed(image: Image.Image, film: Dice, rough: int = 7) -> Image.Image:
+def developed(canvas: Canvas, film: Dice, rough: int = 7) -> Image.Image:
     """An enlarged backdrop at its own size, with a cloudy texture over it."""
-    small = image.convert("RGB").reduce(FINE)
+    small = canvas.image().convert("RGB").reduce(FINE)
     coarse = Image.fromarray(film.noise(small.height // 6 + 2, small.width // 6 + 2))
     clouds = coarse.resize(small.size, Image.Resampling.BICUBIC)
     fine = film.noise(small.height, small.width).astype(np.int32) - 128
@@ -138,18 +140,17 @@ def developed(image: Image.Image, film: Dice, rough: int = 7) -> Image.Image:
 
 def _layer(thing: Thing, spot: Spot, style: Style, dice: Dice) -> tuple[Image.Image, int, int]:
     """The thing alone, smooth, and where its layer begins in the picture."""
-    margin = int(0.6 * spot.height) + 3
+    margin = int((0.18 + 3.3 * abs(spot.turn) * thing.aspect) * spot.height) + 3
     width = int(thing.aspect * spot.height) + 2 * margin
-    height = int(spot.height) + 2 * margin
-    layer = Image.new("RGBA", (width * FINE, height * FINE))
+    height = int((1 + thing.below) * spot.height) + 2 * margin
+    layer = Canvas(width * FINE, height * FINE)
     scale = spot.height * FINE
-    pen = Pen(ImageDraw.Draw(layer), (1, 0, 0, 0, 1, 0), style.paints, style.ink)
-    middle = pen.at(
-        width * FINE / 2, (margin + spot.height) * FINE, scale, turn=spot.turn, mirror=spot.mirror
-    )
+    pen = Pen(layer, (1, 0, 0, 0, 1, 0), style.paints, style.ink)
+    foot = (width * FINE / 2, (margin + spot.height) * FINE)
+    middle = pen.at(*foot, scale, turn=spot.turn, mirror=spot.mirror)
     thing.draw(middle.at(-thing.aspect / 2, -1), dice)
     left, top = int(spot.x) - width // 2, int(spot.ground) - margin - int(spot.height)
-    small = layer.reduce(FINE)
+    small = layer.image().reduce(FINE)
     box = small.getbbox() or (0, 0, 1, 1)
     return small.crop(box), left + box[0], top + box[1]
 

@@ -1,7 +1,8 @@
 """Small things that are no class of ours: clutter, and a generator's other classes."""
 
+from recallseg.data.toy.dice import Dice
 from recallseg.data.toy.household import WOODS
-from recallseg.data.toy.kit import Dice, Pen, Thing, mix, ring, shade
+from recallseg.data.toy.kit import Pen, Thing, mix, ring, shade
 from recallseg.data.toy.outdoors import CREAM
 
 

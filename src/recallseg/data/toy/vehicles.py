@@ -1,6 +1,7 @@
 """Things that move: on roads, rails, water and in the air."""
 
-from recallseg.data.toy.kit import Colour, Dice, Pen, Thing, mix, shade
+from recallseg.data.toy.dice import Dice
+from recallseg.data.toy.kit import Colour, Pen, Thing, mix, shade
 
 GLASS = (96, 132, 158)
 TYRE = (38, 38, 44)
@@ -23,10 +24,10 @@ def window(pen: Pen, left: float, top: float, right: float, bottom: float) -> No
 
 
 def aeroplane(pen: Pen, dice: Dice) -> None:
-    """An airliner with swept wings; it climbs a little, or not."""
+    """An airliner with swept wings."""
     white = mix((238, 242, 246), dice.pick(pen.paints), dice.between(0, 0.12))
     paint = dice.pick(pen.paints)
-    pen = pen.at(0, 0.08, turn=dice.between(-0.02, 0.035))
+    pen = pen.at(0, 0.08)
     far, near = dice.between(-0.06, 0.08), dice.between(0.84, 1.0)
     pen.fill([(0.95, 0.42), (1.2, far), (1.36, far), (1.32, 0.42)], shade(white, -0.28))
     pen.fill([(1.68, 0.42), (1.98, -0.1), (2.2, -0.1), (2.12, 0.44)], paint)
