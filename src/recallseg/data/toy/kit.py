@@ -16,15 +16,15 @@ Colour = tuple[int, int, int]
 Point = tuple[float, float]
 
 _STEPS = 128
-_ROTATION = complex(0.9987954562051724, 0.049067674327418015)
+_COS, _SIN = 0.9987954562051724, 0.049067674327418015
 
 
 def _directions() -> tuple[Point, ...]:
-    """The unit circle in equal steps, by multiplication alone, which is exact everywhere."""
-    found, now = [], complex(1, 0)
+    """The unit circle in equal steps, by products and sums, which round alike everywhere."""
+    found, x, y = [], 1.0, 0.0
     for _ in range(_STEPS):
-        found.append((now.real, now.imag))
-        now *= _ROTATION
+        found.append((x, y))
+        x, y = x * _COS - y * _SIN, x * _SIN + y * _COS
     return tuple(found)
 
 
@@ -71,19 +71,18 @@ class Pen:
         )
         return replace(self, matrix=moved)
 
-    def fill(self, points: Sequence[Point], colour: Colour, alpha: int = _FULL) -> None:
+    def fill(self, points: Sequence[Point], colour: Colour) -> None:
         """A polygon."""
         a, b, c, d, e, f = self.matrix
         placed = [
             (math.floor(a * x + b * y + c + 0.5), math.floor(d * x + e * y + f + 0.5))
             for x, y in points
         ]
-        if self.ink and alpha == _FULL:
-            for right, down in ((1, 0), (-1, 0), (0, 1), (0, -1)):
-                dx, dy = round(right * self.ink), round(down * self.ink)
+        if self.ink:
+            for dx, dy in ((self.ink, 0), (-self.ink, 0), (0, self.ink), (0, -self.ink)):
                 moved = [(x + dx, y + dy) for x, y in placed]
                 self.canvas.polygon(moved, (*self.ink_colour, _FULL))
-        self.canvas.polygon(placed, (*colour, alpha))
+        self.canvas.polygon(placed, (*colour, _FULL))
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Colour) -> None:
         """A rectangle."""
@@ -122,7 +121,6 @@ class Pen:
         colour: Colour,
         *,
         turn: float = 0,
-        alpha: int = _FULL,
     ) -> None:
         """An ellipse by its centre and two radii, turned by a share of a full turn."""
         cos, sin = direction(turn)
@@ -130,7 +128,7 @@ class Pen:
             (x + across * u * cos - down * v * sin, y + across * u * sin + down * v * cos)
             for u, v in DIRECTIONS[::4]
         ]
-        self.fill(points, colour, alpha)
+        self.fill(points, colour)
 
     def dot(self, x: float, y: float, radius: float, colour: Colour) -> None:
         """A disc."""
@@ -140,15 +138,20 @@ class Pen:
         """A smooth closed shape through the points."""
         self.fill(smooth(points), colour)
 
-    def line(self, points: Sequence[Point], widths: float | Sequence[float], c: Colour) -> None:
+    def line(
+        self, points: Sequence[Point], widths: float | Sequence[float], colour: Colour
+    ) -> None:
         """A line with round ends through the points; widths may differ from point to point."""
         given = [widths] * len(points) if isinstance(widths, float | int) else widths
-        quiet = self if len(points) < 3 else replace(self, ink=0)
-        if self.ink and quiet is not self:
-            edge = self.ink / max(abs(self.matrix[0]), abs(self.matrix[4]), 1e-9)
-            quiet.line(points, [width + 2 * edge for width in given], self.ink_colour)
+        if self.ink:
+            a, d = self.matrix[0], self.matrix[3]
+            edge = 2 * self.ink / math.sqrt(a * a + d * d)
+            plain = replace(self, ink=0)
+            plain.line(points, [width + edge for width in given], self.ink_colour)
+            plain.line(points, given, colour)
+            return
         for (one, other), (thick, thin) in zip(pairwise(points), pairwise(given), strict=True):
-            quiet.fill(_segment(one, other, thick / 2, thin / 2), c)
+            self.fill(_segment(one, other, thick / 2, thin / 2), colour)
 
 
 def _segment(one: Point, other: Point, thick: float, thin: float) -> list[Point]:
