@@ -26,7 +26,7 @@ from recallseg.errors import RecallsegError
 from recallseg.replay.training.images import ClassFolder
 from recallseg.scenario.presence import compute_presence
 
-MANY = 200
+MANY = 160
 PLAIN = Style(key=9, paints=((200, 60, 50),), relief=0, grain=0, shadow=0)
 BRICK = Thing("brick", 1.0, lambda pen, dice: pen.box(0, 0, 1, 1, (200, 40, 30)), grain=0)
 
@@ -186,13 +186,13 @@ def test_dice_are_fair():
 
 @pytest.fixture
 def small_world(monkeypatch):
-    monkeypatch.setattr(writing, "COUNTS", {"train": 20, "val": 5})
+    monkeypatch.setattr(writing, "COUNTS", {"train": 10, "val": 3})
 
 
 def test_the_dataset_needs_no_files_and_is_drawn_once(small_world, monkeypatch):
     name = RunConfig.model_validate({"data": {"name": "toy"}}).data.name
     train, val = open_dataset(name, "train"), open_dataset(name, "val")
-    assert (len(train), len(val)) == (20, 5)
+    assert (len(train), len(val)) == (10, 3)
     assert train.classes == CLASSES == kind_of("toy").fixed_classes
     photo, mask = train.read(3)
     expected = draw_scene(0, 3)
@@ -222,7 +222,7 @@ def test_a_start_that_breaks_leaves_nothing_that_is_trusted(small_world, monkeyp
     with pytest.raises(KeyboardInterrupt):
         drawn_world()
     monkeypatch.setattr(writing, "draw_scene", draw_scene)
-    assert len(open_dataset("toy", "train")) == 20
+    assert len(open_dataset("toy", "train")) == 10
 
 
 def test_two_starts_at_once_end_with_one_world(small_world, monkeypatch):
@@ -232,7 +232,7 @@ def test_two_starts_at_once_end_with_one_world(small_world, monkeypatch):
         return draw_scene(*key)
 
     monkeypatch.setattr(writing, "draw_scene", other_process_first)
-    assert len(list((drawn_world() / "images").iterdir())) == 25
+    assert len(list((drawn_world() / "images").iterdir())) == 13
 
 
 def test_chosen_classes_are_all_that_a_written_dataset_has(tmp_path):

@@ -79,7 +79,7 @@ def site(
         typer.echo(
             f"{len(running.photos)} photos. For a run, set FLICKR_API_KEY to any word and add:\n"
             f"replay.source=web replay.site=flickr replay.base_url={running.api} "
-            "replay.allow_hosts=[127.0.0.1] replay.interval=0"
+            "'replay.allow_hosts=[127.0.0.1]' replay.interval=0"
         )
         try:
             running.thread.join()
