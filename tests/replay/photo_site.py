@@ -1,20 +1,26 @@
 """A photo site on loopback that speaks Flickr's, Openverse's and Commons' APIs, also badly."""
 
 import io
-import json
 import ssl
 import struct
-import threading
 import time
 import zlib
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import urlsplit
 
 import numpy as np
 from PIL import Image
+
+from recallseg.replay.loopback import (
+    FLICKR_PATH,
+    Handler,
+    Loopback,
+    SitePhoto,
+    flickr_answer,
+    found,
+)
 
 KEY = "0123456789abcdef0123456789abcdef"
 
@@ -45,16 +51,10 @@ def png_claiming(width: int, height: int) -> bytes:
 
 
 @dataclass
-class Photo:
+class Photo(SitePhoto):
     """A photo of the site; `answer` names how its download goes."""
 
-    id: int
-    tags: tuple[str, ...]
-    description: str
     image: bytes = b""
-    title: str = ""
-    licence: int | None = 4
-    owner: str = "Ada Example"
     answer: str = "photo"
 
     def __post_init__(self):
@@ -69,7 +69,7 @@ def photos_of(word: str, count: int, start: int, **options) -> list[Photo]:
 
 
 @dataclass
-class PhotoSite:
+class PhotoSite(Loopback):
     """The site's photos, its orders to misbehave, and its records of what was asked."""
 
     photos: list[Photo]
@@ -88,58 +88,40 @@ class PhotoSite:
     tls: ssl.SSLContext | None = None
 
     def __enter__(self) -> "PhotoSite":
-        site = self
-
-        class Handler(_Handler):
-            pass
-
-        Handler.site = site
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        if self.tls:
-            self.server.socket = self.tls.wrap_socket(self.server.socket, server_side=True)
-        self.server.daemon_threads = True
-        self.server.handle_error = lambda *_: None
-        self.host = f"127.0.0.1:{self.server.server_port}"
-        self.base = f"http://{self.host}"
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)
-        self.thread.start()
+        self.start()
         return self
 
     def __exit__(self, *_) -> None:
-        self.server.shutdown()
-        self.thread.join()
-        self.server.server_close()
+        self.stop()
+
+    def handler(self):
+        return type("SiteHandler", (_Handler,), {"site": self})
+
+    def build(self):
+        server = super().build()
+        if self.tls:
+            server.socket = self.tls.wrap_socket(server.socket, server_side=True)
+        return server
 
     def found(self, query: str) -> list[Photo]:
-        """Full-text search over title, description and tags, blanks ignored."""
-        word = query.replace(" ", "").lower()
-        return [
-            photo
-            for photo in self.photos
-            if word in f"{photo.title} {photo.description} {photo.tags}".replace(" ", "").lower()
-        ]
+        return found(self.photos, query)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     site: PhotoSite
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_):
-        pass
 
     def do_GET(self):
-        split = urlsplit(self.path)
         self.site.requests.append((time.monotonic(), self.path))
         self.site.agents.add(self.headers["User-Agent"])
-        if split.path.startswith("/photo/"):
-            self.photo(int(split.path.removeprefix("/photo/").removesuffix(".jpg")))
+        number = self.photo_id()
+        if number is not None:
+            self.photo(number)
             return
         self.site.before_search()
-        query = {key: values[0] for key, values in parse_qs(split.query).items()}
         if self.site.faults and self.fault(self.site.faults.pop(0)):
             return
-        answers = {"/services/rest/": flickr, "/v1/images/": openverse, "/w/api.php": commons}
-        self.send("application/json", json.dumps(answers[split.path](self.site, query)).encode())
+        answers = {FLICKR_PATH: flickr, "/v1/images/": openverse, "/w/api.php": commons}
+        self.send_json(answers[urlsplit(self.path).path](self.site, self.query()))
 
     def fault(self, fault: str) -> bool:
         """Answer wrongly; tell whether an answer was sent."""
@@ -153,21 +135,6 @@ class _Handler(BaseHTTPRequestHandler):
             status, _, wait = fault.partition(" ")
             self.send("text/plain", b"no", int(status), {"Retry-After": wait} if wait else {})
         return fault != "slow"
-
-    def send(self, kind: str, body: bytes, status: int = 200, headers: dict | None = None):
-        self.start(kind, len(body), status, headers)
-        self.wfile.write(body)
-
-    def start(self, kind: str, length: int | None, status: int = 200, headers=None):
-        self.send_response(status)
-        self.send_header("Content-Type", kind)
-        for name, value in (headers or {}).items():
-            self.send_header(name, value)
-        if length is not None:
-            self.send_header("Content-Length", str(length))
-        self.send_header("Connection", "close")
-        self.end_headers()
-        self.close_connection = True
 
     def photo(self, number: int):
         photo = next(one for one in self.site.photos if one.id == number)
@@ -219,39 +186,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def flickr(site: PhotoSite, query: dict[str, str]) -> dict:
-    if query.get("api_key") != KEY:
-        message = "Invalid API Key (Key has invalid format)"
-        return {"stat": "fail", "code": 100, "message": message}
-    if query["method"] == "flickr.photos.licenses.getInfo":
-        names = [{"id": 4, "name": "CC BY 2.0"}, {"id": 11, "name": "CC BY 4.0", "url": ""}]
-        return {"licenses": {"license": names}, "stat": "ok"}
-    size, page, found = int(query["per_page"]), int(query["page"]), site.found(query["text"])
-    wanted = query["license"].split(",")
-    found = [photo for photo in found if photo.licence is None or str(photo.licence) in wanted]
-    shown = [
-        {
-            "id": str(photo.id),
-            "owner": "12345@N01",
-            "secret": "5ec7e7",
-            "server": "65535",
-            "farm": 66,
-            "title": photo.title,
-            "ispublic": 1,
-            "isfriend": 0,
-            "isfamily": 0,
-            "description": {"_content": photo.description},
-            "ownername": photo.owner,
-            "tags": " ".join(photo.tags),
-            "url_z": f"{site.base}/photo/{photo.id}.jpg?zz=1",
-            "height_z": 480,
-            "width_z": 640,
-        }
-        | ({} if photo.licence is None else {"license": str(photo.licence)})
-        for photo in found[(page - 1) * size : page * size]
-    ]
-    pages = -(-len(found) // size)
-    about = {"page": page, "pages": pages, "perpage": size, "total": len(found)}
-    return {"photos": about | {"photo": shown}, "stat": "ok"}
+    return flickr_answer(site.photos, query, site.base, KEY)
 
 
 def openverse(site: PhotoSite, query: dict[str, str]) -> dict:

@@ -84,6 +84,9 @@ def _data() -> Table:
     for name, kind in DATASETS.items():
         if kind.fixed_classes is None:
             continue
+        if kind.make is not None:
+            table.add_row(name, kind.how_to_get)
+            continue
         try:
             text = f"found at {find_root(name)}"
         except RecallsegError:

@@ -6,7 +6,19 @@ from typing import Annotated
 import typer
 
 from recallseg import __version__
-from recallseg.cli import bench, cache, data, gan, inspect, learn, replay, report, run, table
+from recallseg.cli import (
+    bench,
+    cache,
+    data,
+    gan,
+    inspect,
+    learn,
+    replay,
+    report,
+    run,
+    table,
+    toy,
+)
 from recallseg.errors import RecallsegError
 
 app = typer.Typer(
@@ -23,6 +35,7 @@ app.command("table")(table.table)
 app.command("report")(report.report)
 app.command("evaluate")(run.evaluate)
 app.add_typer(data.app, name="data")
+app.add_typer(toy.app, name="toy")
 app.add_typer(replay.app, name="replay")
 app.add_typer(gan.app, name="gan")
 app.add_typer(cache.app, name="cache")

@@ -45,7 +45,7 @@ def detect_layout(root: Path) -> DatasetKind:
         return kind_of("ade")
     if (root / "masks").is_dir() or (root / "classes.txt").is_file():
         return kind_of("folder")
-    known = ", ".join(name for name in DATASETS if name != "voc-mini")
+    known = ", ".join(name for name in DATASETS if name not in ("voc-mini", "toy"))
     raise RecallsegError(f"{root} is in none of the layouts that recallseg reads ({known}).")
 
 

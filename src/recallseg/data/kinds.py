@@ -7,6 +7,7 @@ from pathlib import Path
 
 from recallseg.data import ade, folder, voc
 from recallseg.data.dataset import Listing, SegmentationDataset
+from recallseg.data.toy import drawn_world
 from recallseg.errors import RecallsegError, unknown_name
 
 DATA_VARIABLE = "RECALLSEG_DATA"
@@ -27,6 +28,8 @@ class DatasetKind:
     """The class names where every copy of the dataset has the same ones."""
     resolve: Callable[[Path], Path] = Path
     """From a folder that people name to the one that the reader opens."""
+    make: Callable[[], Path] | None = None
+    """Makes the dataset where there is no folder of it, and gives its place."""
 
 
 _VOC_FILES = "JPEGImages/, SegmentationClassAug/ and ImageSets/Segmentation/"
@@ -80,6 +83,17 @@ DATASETS: dict[str, DatasetKind] = {
             how_to_get="put photos in images/, masks of the same stems in masks/ and the class "
             "names, one a line in the order of their ids, in classes.txt",
         ),
+        DatasetKind(
+            name="toy",
+            listing=folder.listing,
+            read_classes=folder.read_classes,
+            splits=folder.splits,
+            train="train",
+            val="val",
+            how_to_get="do nothing: it is drawn into the cache when first used",
+            fixed_classes=voc.CLASSES,
+            make=drawn_world,
+        ),
     )
 }
 
@@ -92,10 +106,15 @@ def kind_of(name: str) -> DatasetKind:
 
 
 def find_root(name: str, root: Path | None = None) -> Path:
-    """Where dataset `name` lies: `root`, or `$RECALLSEG_DATA/name`; missing ones say what to do."""
+    """Where dataset `name` lies: `root`, or `$RECALLSEG_DATA/name`; missing ones say what to do.
+
+    One that can be made needs neither, and is made here when it is asked for the first time.
+    """
     kind = kind_of(name)
     if root is not None:
         place = root
+    elif kind.make is not None:
+        place = kind.make()
     elif base := os.environ.get(DATA_VARIABLE):
         place = Path(base).expanduser() / name
     else:

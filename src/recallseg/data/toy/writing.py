@@ -1,0 +1,116 @@
+"""Drawn pictures as files: scenes as a dataset of photos and masks, pictures in class folders."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from recallseg.data.dataset import VOID, Mask
+from recallseg.data.shrink import save_mask
+from recallseg.data.toy.portraits import SUBJECTS, draw_plate
+from recallseg.data.toy.scenes import MAINS, SIZE, draw_scene
+from recallseg.data.voc import CLASSES
+from recallseg.errors import RecallsegError, unknown_name
+from recallseg.files import atomic_path, cache_root
+from recallseg.progress import map_files
+
+COUNTS: Mapping[str, int] = {"train": 1200, "val": 300}
+SPLITS = tuple(COUNTS)
+
+
+def drawn_world() -> Path:
+    """The default world as a folder of the cache, drawn in half a minute when first asked for.
+
+    Its name is a hash of the code that draws it, and it appears only when it is complete.
+    """
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    code = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
+    folder = cache_root() / "toy" / code
+    if not folder.is_dir():
+        try:
+            write_scenes(folder, COUNTS)
+        except (OSError, RecallsegError):
+            if not folder.is_dir():
+                raise
+    return folder
+
+
+def write_scenes(
+    folder: Path,
+    counts: Mapping[str, int],
+    *,
+    seed: int = 0,
+    size: tuple[int, int] = SIZE,
+    classes: Sequence[str] = (),
+) -> None:
+    """Write scenes of each split in the layout of a folder dataset, which must not exist.
+
+    Given `classes`, only scenes made for one of them are written, and only they are labelled.
+    """
+    _refuse_existing(folder)
+    kept = _known(classes, CLASSES[1:], "class") or list(CLASSES[1:])
+    lookup = np.zeros(256, dtype=np.uint8)
+    lookup[[CLASSES.index(name) for name in kept]] = range(1, len(kept) + 1)
+    lookup[VOID] = VOID
+    with atomic_path(folder) as target:
+        for name in ("images", "masks"):
+            (target / name).mkdir(parents=True)
+        (target / "classes.txt").write_text("\n".join(["background", *kept, ""]), encoding="utf-8")
+        for split, count in counts.items():
+            jobs = _scene_numbers(kept, count)
+
+            def write(number: int, split: str = split) -> str:
+                photo, mask = draw_scene(seed, number, size, SPLITS.index(split))
+                return _save_pair(target, f"{split}-{number:05}", photo, lookup[mask])
+
+            stems = map_files(write, jobs, f"Drawing {split}")
+            (target / f"{split}.txt").write_text("\n".join([*stems, ""]), encoding="utf-8")
+
+
+def _scene_numbers(kept: Sequence[str], count: int) -> list[int]:
+    """The first `count` scenes whose main thing is of one of the classes."""
+    mains = [place for place, name in enumerate(MAINS) if name in kept]
+    return [mains[n % len(mains)] + len(MAINS) * (n // len(mains)) for n in range(count)]
+
+
+def _save_pair(target: Path, stem: str, photo: Mask, mask: Mask) -> str:
+    Image.fromarray(photo).save(target / "images" / f"{stem}.png", compress_level=3)
+    save_mask(target / "masks" / f"{stem}.png", mask)
+    return stem
+
+
+def write_pictures(
+    folder: Path, per_class: int, *, seed: int = 0, side: int = 64, subjects: Sequence[str] = ()
+) -> int:
+    """Write a folder of PNGs per subject, as `recallseg gan train` reads them; give their number.
+
+    `folder` must not exist; it appears only when it is complete.
+    """
+    _refuse_existing(folder)
+    chosen = _known(subjects, list(SUBJECTS), "subject") or list(SUBJECTS)
+    jobs = [(subject, number) for subject in chosen for number in range(per_class)]
+    with atomic_path(folder) as target:
+        for subject in chosen:
+            (target / subject).mkdir(parents=True)
+
+        def write(job: tuple[str, int]) -> None:
+            drawn = Image.fromarray(draw_plate(seed, *job, side))
+            drawn.save(target / job[0] / f"{job[1]:05}.png")
+
+        map_files(write, jobs, "Drawing pictures")
+    return len(jobs)
+
+
+def _refuse_existing(folder: Path) -> None:
+    if folder.exists():
+        raise RecallsegError(f"{folder} exists already; name a new folder.")
+
+
+def _known(names: Sequence[str], known: Sequence[str], kind: str) -> list[str]:
+    """The names in their own order, if all are known."""
+    for name in names:
+        if name not in known:
+            raise unknown_name(kind, name, known)
+    return [name for name in known if name in names]
