@@ -10,6 +10,7 @@ from recallseg.cli import (
     bench,
     cache,
     data,
+    demo,
     gan,
     inspect,
     learn,
@@ -28,6 +29,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("demo")(demo.demo)
 app.command("run")(run.run)
 app.command("learn")(learn.learn)
 app.command("rollback")(learn.rollback)

@@ -1,0 +1,85 @@
+"""`recallseg demo`: a model forgets, RECALL does not, with nothing to download."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+SITE = (
+    "replay.source=web",
+    "replay.site=flickr",
+    "replay.allow_hosts=[127.0.0.1]",
+    "replay.interval=0",
+)
+ROWS: dict[str, tuple[str, ...]] = {
+    "Joint": ("method.name=joint",),
+    "FT": ("method.name=ft",),
+    "Inpainting": ("method.name=recall",),
+    "RECALL (Web)": ("method.name=recall", *SITE),
+}
+QUICK = (
+    "scenario.spec=19-1",
+    "views.crop=97",
+    "optim.iterations_per_class=4",
+    "increment.iterations_per_class=60",
+    "helper.optim.iterations_per_class=30",
+    "replay.images_per_class=4",
+    "bank.views=2",
+)
+
+
+def demo(
+    out: Annotated[Path, typer.Option(help="Where runs and the report go.")] = Path("demo"),
+    seed: Annotated[int, typer.Option(min=0)] = 0,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="One class instead of five, and less of everything.")
+    ] = False,
+    port: Annotated[
+        int, typer.Option(min=1, max=65535, help="Of the demo's own photo site, on 127.0.0.1.")
+    ] = 8765,
+) -> None:
+    """Let a model forget and RECALL remember, on drawn scenes, with nothing to download.
+
+    Joint training, fine-tuning, inpainting alone and RECALL, whose replay images are crawled from
+    a photo site that runs on this machine meanwhile. The last line is the path of a report.
+    """
+    from recallseg.config import load_preset
+    from recallseg.engine.runner import run
+    from recallseg.progress import messages
+    from recallseg.replay.toy_site import ToySite
+    from recallseg.report.page import write_report
+
+    os.environ.setdefault("FLICKR_API_KEY", "the demo's own site takes any")
+    console, results, folders = messages(), {}, []
+    with ToySite(port=port) as site:
+        for number, (label, settings) in enumerate(ROWS.items(), start=1):
+            console.print(f"{number} of {len(ROWS)}: {label}", highlight=False, markup=False)
+            address = (f"replay.base_url={site.api}",) if SITE[0] in settings else ()
+            chosen = [*settings, *address, f"seed={seed}", *(QUICK if quick else ())]
+            folder = out / f"{label.split()[0].lower()}-s{seed}{'-quick' if quick else ''}"
+            results[label] = run(load_preset("toy", chosen), folder)
+            folders.append(folder)
+    report = out / "report.html"
+    write_report(folders, report, title="A model that keeps learning")
+    from rich.console import Console
+
+    Console().print(_as_table(results), markup=False)
+    typer.echo(report)
+
+
+def _as_table(results: dict[str, dict[str, Any]]) -> "Table":
+    from rich.table import Table
+
+    shown = Table("", "old", "new", "all", "of Joint", title="mIoU after the last step")
+    for column in shown.columns[1:]:
+        column.justify = "right"
+    bound = results["Joint"]["steps"][-1]["miou"]["all"]
+    for label, result in results.items():
+        means = result["steps"][-1]["miou"]
+        share = "" if label == "Joint" else f"{100 * means['all'] / bound:.0f} %"
+        shown.add_row(label, *(f"{means[kind]:.1f}" for kind in ("old", "new", "all")), share)
+    return shown
