@@ -1,7 +1,7 @@
 """YAML files and `key=value` overrides, read into the schema.
 
 A file may start from others (`extends: base.yaml`, relative to it) and from a preset shipped with
-the package (`preset: paper`). Later values win: preset, extended files, the file, the overrides.
+the package (`preset: paper`), as may a preset. Later values win: preset, extended files, the file, the overrides.
 """
 
 from collections.abc import Sequence
@@ -104,7 +104,9 @@ def _preset(name: str) -> DictConfig:
     if name not in preset_names():
         raise unknown_name("preset", name, preset_names())
     text = (resources.files("recallseg") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
-    return _as_dict(OmegaConf.create(text))
+    own = _as_dict(OmegaConf.create(text))
+    below = own.pop("preset", None)
+    return _as_dict(OmegaConf.merge(_preset(below), own)) if below else own
 
 
 def _overrides(overrides: Sequence[str]) -> DictConfig:
