@@ -1,7 +1,8 @@
 """YAML files and `key=value` overrides, read into the schema.
 
 A file may start from others (`extends: base.yaml`, relative to it) and from a preset shipped with
-the package (`preset: paper`), as may a preset. Later values win: preset, extended files, the file, the overrides.
+the package (`preset: paper`), as may a preset. Later values win: preset, extended files, the file,
+the overrides.
 """
 
 from collections.abc import Sequence
