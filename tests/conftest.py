@@ -33,3 +33,18 @@ def voc_mini() -> Path:
 @pytest.fixture
 def voc_presence() -> Path:
     return _real("voc-presence.csv")
+
+
+@pytest.fixture(scope="session")
+def learned(tmp_path_factory):
+    """The folders of two finished runs that share step 0, and of the photos they learned from."""
+    from tiny import tiny_config
+
+    from recallseg.engine.runner import run
+
+    folder = tmp_path_factory.mktemp("learned")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECALLSEG_CACHE", str(folder / "cache"))
+        for name, changes in {"plain": {}, "other": {"method__train_encoder": True}}.items():
+            run(tiny_config(folder / "voc", **changes), folder / name)
+    return folder

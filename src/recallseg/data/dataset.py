@@ -1,8 +1,10 @@
 """The one interface of all readers: photos and masks, paired by file stem."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -101,13 +103,43 @@ class SegmentationDataset:
 
 def read_photo(path: Path) -> Image.Image:
     """Decode a photo to RGB, upright as its EXIF orientation says."""
+    return decode_photo(path, f"The photo {path}")
+
+
+def decode_photo(
+    source: Path | BinaryIO,
+    called: str,
+    *,
+    formats: Sequence[str] | None = None,
+    max_pixels: int | None = None,
+) -> Image.Image:
+    """A photo in RGB, upright, from a file or from bytes; errors name it as it is `called`.
+
+    A limit on its pixels, which takes the place of Pillow's warning, is held against the header
+    before any of them is decoded. A large photo is in memory once: no copy is made without need.
+    """
     try:
-        with Image.open(path) as image:
-            return ImageOps.exif_transpose(image).convert("RGB")
+        with warnings.catch_warnings():
+            if max_pixels:
+                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
+            with Image.open(source, formats=formats and tuple(formats)) as image:
+                _check_pixels(image, called, max_pixels)
+                ImageOps.exif_transpose(image, in_place=True)
+                return image if image.mode == "RGB" else image.convert("RGB")
+    except RecallsegError:
+        raise
     except FileNotFoundError as error:
-        raise RecallsegError(f"The photo {path} does not exist.") from error
-    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError) as error:
-        raise RecallsegError(f"The photo {path} cannot be read: {_reason(error)}.") from error
+        raise RecallsegError(f"{called} does not exist.") from error
+    except Exception as error:  # broken files make decoders raise almost anything
+        raise RecallsegError(f"{called} cannot be read: {_reason(error)}.") from error
+
+
+def _check_pixels(image: Image.Image, called: str, most: int | None) -> None:
+    if most and image.width * image.height > most:
+        raise RecallsegError(
+            f"{called} has {image.width}×{image.height} px; at most {most / 1e6:g} million pixels "
+            "are taken."
+        )
 
 
 def read_mask(path: Path) -> Mask:

@@ -4,33 +4,13 @@ from pathlib import Path
 from typing import Any
 
 from recallseg.data import VOID, open_dataset
-from recallseg.engine.building import build_model
 from recallseg.engine.evaluation import evaluate
-from recallseg.engine.folder import RunFolder, load_weights
+from recallseg.engine.folder import RunFolder
+from recallseg.engine.opening import class_names, open_model
 from recallseg.engine.scoring import score
 from recallseg.engine.session import Session
 from recallseg.errors import RecallsegError
-from recallseg.model import Segmenter
 from recallseg.scenario import look_up
-
-
-def open_model(folder: RunFolder, step: int | None = None) -> tuple[Segmenter, int]:
-    """The model of a run after a step, the last one by default, and which step that is."""
-    finished = folder.finished_steps()
-    if not finished:
-        raise RecallsegError(f"{folder.path} has no finished step yet.")
-    index = finished[-1] if step is None else step
-    if index not in finished:
-        raise RecallsegError(
-            f"{folder.path} has no step {index}; it has {', '.join(map(str, finished))}."
-        )
-    known = folder.read("classes.json")
-    channels = 1 + sum(len(names) for names in known["steps"][: index + 1])
-    model = build_model(folder.config.model, channels, weights="none")
-    own = folder.step(index) / "encoder.safetensors"
-    load_weights(own if own.is_file() else folder.path / "encoder.safetensors", model.encoder)
-    load_weights(folder.step(index) / "decoder.safetensors", model.decoder)
-    return model, index
 
 
 def rescore(
@@ -41,7 +21,7 @@ def rescore(
     config, known = folder.config, folder.read("classes.json")
     dataset = open_dataset(config.data.name, split or config.data.val, root or config.data.root)
     model, index = open_model(folder, step)
-    names = known["channels"][: model.decoder.classes]
+    names = class_names(folder, index)
     strangers = [name for name in names if name not in dataset.classes]
     if strangers:
         raise RecallsegError(f"{dataset.root} lacks classes of the model: {', '.join(strangers)}.")
