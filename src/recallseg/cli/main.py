@@ -6,7 +6,20 @@ from typing import Annotated
 import typer
 
 from recallseg import __version__
-from recallseg.cli import bench, cache, data, gan, inspect, replay, run, table
+from recallseg.cli import (
+    bench,
+    cache,
+    data,
+    export,
+    gan,
+    info,
+    inspect,
+    predict,
+    replay,
+    run,
+    serve,
+    table,
+)
 from recallseg.errors import RecallsegError
 
 app = typer.Typer(
@@ -19,6 +32,10 @@ app = typer.Typer(
 app.command("run")(run.run)
 app.command("table")(table.table)
 app.command("evaluate")(run.evaluate)
+app.command("predict")(predict.predict)
+app.command("serve")(serve.serve)
+app.command("export")(export.export)
+app.command("info")(info.info)
 app.add_typer(data.app, name="data")
 app.add_typer(replay.app, name="replay")
 app.add_typer(gan.app, name="gan")

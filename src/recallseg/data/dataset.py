@@ -101,6 +101,10 @@ class SegmentationDataset:
         return replace(self, pairs=tuple(self.pairs[row] for row in self.rows(stems)))
 
 
+class TooManyPixelsError(RecallsegError):
+    """A photo is larger than whoever reads it wants to take on."""
+
+
 def read_photo(path: Path) -> Image.Image:
     """Decode a photo to RGB, upright as its EXIF orientation says."""
     return decode_photo(path, f"The photo {path}")
@@ -110,7 +114,7 @@ def decode_photo(
     source: Path | BinaryIO,
     called: str,
     *,
-    formats: Sequence[str] | None = None,
+    formats: tuple[str, ...] | None = None,
     max_pixels: int | None = None,
 ) -> Image.Image:
     """A photo in RGB, upright, from a file or from bytes; errors name it as it is `called`.
@@ -122,7 +126,7 @@ def decode_photo(
         with warnings.catch_warnings():
             if max_pixels:
                 warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(source, formats=formats and tuple(formats)) as image:
+            with Image.open(source, formats=formats) as image:
                 _check_pixels(image, called, max_pixels)
                 ImageOps.exif_transpose(image, in_place=True)
                 return image if image.mode == "RGB" else image.convert("RGB")
@@ -130,13 +134,15 @@ def decode_photo(
         raise
     except FileNotFoundError as error:
         raise RecallsegError(f"{called} does not exist.") from error
+    except Image.DecompressionBombError as error:
+        raise TooManyPixelsError(f"{called} cannot be read: {_reason(error)}.") from error
     except Exception as error:  # broken files make decoders raise almost anything
         raise RecallsegError(f"{called} cannot be read: {_reason(error)}.") from error
 
 
 def _check_pixels(image: Image.Image, called: str, most: int | None) -> None:
     if most and image.width * image.height > most:
-        raise RecallsegError(
+        raise TooManyPixelsError(
             f"{called} has {image.width}×{image.height} px; at most {most / 1e6:g} million pixels "
             "are taken."
         )

@@ -60,7 +60,7 @@ class Exportable(nn.Module):
         self.encoder = deepcopy(model.encoder).freeze()
         self.branches = model.decoder.branches
         for name, module in list(self.encoder.named_modules()):
-            if isinstance(module, Conv2dSame):
+            if isinstance(module, Conv2dSame) and max(module.stride) <= 2:
                 self.encoder.set_submodule(name, SameConv(module))
         self.eval()
 
@@ -73,7 +73,7 @@ class Exportable(nn.Module):
 
 
 class SameConv(nn.Module):
-    """TensorFlow's "same" convolution with padding in whole numbers.
+    """TensorFlow's "same" convolution of a stride up to 2, with padding in whole numbers.
 
     timm's own divides and rounds up, which the exporter can follow, but only in minutes.
     """
@@ -87,16 +87,15 @@ class SameConv(nn.Module):
         conv, padding = self.conv, []
         for side in (1, 0):
             reach = (conv.kernel_size[side] - 1) * conv.dilation[side] + 1
-            stride, length = conv.stride[side], x.shape[2 + side]
-            total = max(reach - stride, 0) + (-length) % stride
-            padding += [total // 2, total - total // 2]
+            before, uneven = divmod(max(reach - conv.stride[side], 0), 2)
+            odd = x.shape[2 + side] % conv.stride[side]
+            padding += [before + odd * uneven, before + uneven + odd * (1 - uneven)]
         x = F.pad(x, padding)
         return F.conv2d(x, conv.weight, conv.bias, conv.stride, 0, conv.dilation, conv.groups)
 
 
 def _traced(module: Exportable) -> Any:  # noqa: ANN401
-    any_size = {0: torch.export.Dim.DYNAMIC, 2: torch.export.Dim.DYNAMIC}
-    any_size[3] = torch.export.Dim.DYNAMIC
+    any_size = dict.fromkeys((0, 2, 3), torch.export.Dim.DYNAMIC)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         return torch.onnx.export(

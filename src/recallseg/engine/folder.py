@@ -3,21 +3,22 @@
     config.yaml  classes.json  encoder.safetensors  metrics.jsonl  result.json
     step-k/{decoder.safetensors, metrics.json}      state/ (only while unfinished)
 
-It holds no photo of any step, and no features of one.
+It holds no photo of any step, and no features of one. Looking into one does not import torch.
 """
 
 import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
-from torch import Tensor, nn
 
 from recallseg.config import RunConfig, dump_config, load_config
 from recallseg.errors import RecallsegError
 from recallseg.files import TEMPORARY, atomic_path, content_key, write_json, write_text
+
+if TYPE_CHECKING:
+    from torch import nn
 
 FREE_SETTINGS = {"checkpoint_seconds", "tensorboard"}
 """Settings that may change between the parts of an interrupted run without touching its result."""
@@ -86,18 +87,21 @@ class RunFolder:
         shutil.rmtree(self.path / "state", ignore_errors=True)
 
 
-def save_weights(path: Path, module: nn.Module) -> None:
+def save_weights(path: Path, module: "nn.Module") -> None:
     """Write a module's weights and buffers as safetensors, in one move."""
+    from safetensors.torch import save_file
+
     tensors = {name: tensor.contiguous() for name, tensor in module.state_dict().items()}
     with atomic_path(path) as temporary:
         save_file(tensors, temporary)
 
 
-def load_weights(path: Path, module: nn.Module) -> None:
+def load_weights(path: Path, module: "nn.Module") -> None:
     """Read weights into a module of the same shape."""
+    from safetensors.torch import load_file
+
     try:
-        tensors: dict[str, Tensor] = load_file(path)
-        module.load_state_dict(tensors)
+        module.load_state_dict(load_file(path))
     except FileNotFoundError as error:
         raise RecallsegError(f"The weights {path} are missing.") from error
     except (SafetensorError, RuntimeError, OSError) as error:

@@ -11,8 +11,8 @@ from PIL import Image
 
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.engine.formats import coco_annotations, save_overlay, save_png
-from recallseg.engine.prediction import Prediction
 from recallseg.engine.predicting import Predictor, as_image
+from recallseg.engine.prediction import Prediction
 from recallseg.errors import RecallsegError
 from recallseg.progress import tracked
 

@@ -81,15 +81,18 @@ class Tally:
     def scores(self) -> tuple[ClassScore, ...]:
         """The classes that were seen, the largest first."""
         total = max(1, int(self.pixels.sum()))
-        seen = sorted(np.flatnonzero(self.pixels), key=lambda channel: -self.pixels[channel])
+        seen: list[int] = sorted(
+            np.flatnonzero(self.pixels).tolist(), key=lambda channel: -self.pixels[channel]
+        )
         return tuple(
             ClassScore(
                 name=self.class_names[channel],
-                channel=int(channel),
+                channel=channel,
                 share=float(self.pixels[channel] / total),
                 confidence=float(self.certainty[channel] / self.pixels[channel]),
             )
-            for channel in seen
+            for channel in largest_first
+            if self.pixels[channel]
         )
 
 

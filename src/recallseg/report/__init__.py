@@ -1,0 +1,1 @@
+"""Run folders as people read them; nothing here imports torch."""
