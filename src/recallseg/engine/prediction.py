@@ -81,9 +81,7 @@ class Tally:
     def scores(self) -> tuple[ClassScore, ...]:
         """The classes that were seen, the largest first."""
         total = max(1, int(self.pixels.sum()))
-        seen: list[int] = sorted(
-            np.flatnonzero(self.pixels).tolist(), key=lambda channel: -self.pixels[channel]
-        )
+        largest_first = np.argsort(-self.pixels, kind="stable").tolist()
         return tuple(
             ClassScore(
                 name=self.class_names[channel],

@@ -118,11 +118,14 @@ class Panel {
   }
 }
 
+const longestLife = () => about.runs.reduce((a, b) => (b.steps.length > a.steps.length ? b : a)).steps;
+
 function chooseStep() {
-  const steps = about.runs.reduce((a, b) => (b.steps.length > a.steps.length ? b : a)).steps;
+  const steps = longestLife();
   const place = Number($("step").value), label = stepLabel(steps[place]);
   $("label").textContent = label;
   $("step").setAttribute("aria-valuetext", label);
+  [...$("ticks").children].forEach((tick, number) => tick.classList.toggle("now", number === place));
   const known = steps.slice(0, place + 1).flatMap((step) => step.new);
   $("known").textContent = `It knows ${known.length} classes: ${known.join(", ")}.`;
   const words = panels.map((panel) => panel.choose(steps[place].step)).filter(Boolean);
@@ -179,13 +182,14 @@ function offer(files) {
 
 async function begin() {
   about = await (await fetch("model")).json();
-  const longest = Math.max(...about.runs.map((run) => run.steps.length));
+  const steps = longestLife();
   for (const run of about.runs) panels.push(new Panel(run, about.runs.length === 1));
   $("panels").append(...panels.map((panel) => panel.root));
-  $("step").max = longest - 1;
-  $("step").value = longest - 1;
+  $("step").max = $("step").value = steps.length - 1;
+  $("ticks").append(...steps.map((step) => make("li", {}, make("b", { textContent: step.step }),
+    make("span", { textContent: stepLabel(step).replace(/^step \d+: /, "") }))));
   $("life").hidden = false;
-  $("step").disabled = longest === 1;
+  $("step").disabled = steps.length === 1;
   chooseStep();
   for (const sample of about.samples) {
     const button = make("button", { type: "button" },

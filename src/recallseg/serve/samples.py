@@ -3,6 +3,7 @@
 import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from PIL import Image, ImageDraw
@@ -11,7 +12,7 @@ from recallseg.data.dataset import read_photo
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError
 
-SHOWN, LONGER_SIDE = 12, 1024
+SHOWN, LONGER_SIDE = 10, 1024
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Sample:
 
 
 def find_samples(folder: Path | None) -> Sequence[Sample]:
-    """A dozen photos from all over a folder, or two drawings without one."""
+    """Some photos from all over a folder, or two drawings without one."""
     if folder is None:
         return [Sample("a drawn boat", draw_boat), Sample("a drawn bus", draw_bus)]
     if not folder.is_dir():
@@ -40,9 +41,9 @@ def find_samples(folder: Path | None) -> Sequence[Sample]:
     paths = [path for path in sorted(folder.iterdir()) if path.suffix.lower() in PHOTO_ENDINGS]
     if not paths:
         raise RecallsegError(f"{folder} holds no photo that ends in {', '.join(PHOTO_ENDINGS)}.")
-    chosen = [paths[place * len(paths) // SHOWN] for place in range(min(SHOWN, len(paths)))]
-    chosen = paths if len(paths) <= SHOWN else chosen
-    return [Sample(path.stem, lambda path=path: read_photo(path)) for path in chosen]  # type: ignore[misc]
+    number = min(SHOWN, len(paths))
+    chosen = [paths[place * len(paths) // number] for place in range(number)]
+    return [Sample(path.stem, partial(read_photo, path)) for path in chosen]
 
 
 def draw_boat() -> Image.Image:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
 from fastapi import HTTPException, Request
-from starlette.datastructures import UploadFile
+from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
 
 CLOSE = {"Connection": "close"}
@@ -39,6 +39,13 @@ async def read_upload(request: Request, most: int) -> Upload:
         form = await parser.parse()
     except (MultiPartException, KeyError) as error:
         raise HTTPException(400, "The request is no sound multipart/form-data.", CLOSE) from error
+    try:
+        return await _checked(form)
+    finally:
+        await form.close()
+
+
+async def _checked(form: FormData) -> Upload:
     file = form.get("file")
     if not isinstance(file, UploadFile):
         raise HTTPException(422, "The field 'file' is missing; it holds the photo.")
