@@ -37,7 +37,11 @@ def voc_presence() -> Path:
 
 @pytest.fixture(scope="session")
 def learned(tmp_path_factory):
-    """The folders of two finished runs that share step 0, and of the photos they learned from."""
+    """The folders `plain` and `other` of two finished runs, and `voc`, what they learned from.
+
+    The second went on training its encoder. So short a training makes a model that sees nothing
+    but background; their decoders are replaced by random ones, which see a bit of everything.
+    """
     from tiny import tiny_config
 
     from recallseg.engine.runner import run
@@ -47,4 +51,23 @@ def learned(tmp_path_factory):
         patch.setenv("RECALLSEG_CACHE", str(folder / "cache"))
         for name, changes in {"plain": {}, "other": {"method__train_encoder": True}}.items():
             run(tiny_config(folder / "voc", **changes), folder / name)
+            _see_everything(folder / name)
     return folder
+
+
+def _see_everything(path: Path) -> None:
+    import torch
+
+    from recallseg.engine.folder import RunFolder, save_weights
+    from recallseg.engine.opening import open_steps
+    from recallseg.engine.rescore import rescore
+
+    folder, measured = RunFolder(path), []
+    for step, model in open_steps(folder).items():
+        draw = torch.Generator().manual_seed(step)
+        for parameter in model.decoder.parameters():
+            parameter.data = torch.randn(parameter.shape, generator=draw)
+        save_weights(folder.step(step) / "decoder.safetensors", model.decoder)
+        measured.append(rescore(path, step=step))
+        folder.write(f"step-{step}/metrics.json", measured[-1])
+    folder.write("result.json", folder.read("result.json") | {"steps": measured})

@@ -52,14 +52,17 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
 class Exportable(nn.Module):
     """A segmenter in operations that ONNX has, with the same results.
 
-    The decoder's branches are plain convolutions here, and paddings are whole numbers.
+    The decoder's branches are plain convolutions here. Paddings are whole numbers and nothing is
+    done in place, because the exporter is slow to follow either.
     """
 
     def __init__(self, model: Segmenter) -> None:
         super().__init__()
         self.encoder = deepcopy(model.encoder).freeze()
-        self.branches = model.decoder.branches
+        self.branches = deepcopy(model.decoder.branches).requires_grad_(False)
         for name, module in list(self.encoder.named_modules()):
+            if hasattr(module, "inplace"):
+                module.inplace = False
             if isinstance(module, Conv2dSame) and max(module.stride) <= 2:
                 self.encoder.set_submodule(name, SameConv(module))
         self.eval()

@@ -24,8 +24,9 @@ Photo = Image.Image | Path | str | npt.NDArray[np.uint8]
 
 MAX_PIXELS = 178_000_000
 """The largest photo that is opened."""
-TILE, MARGIN = 1024, 128
-"""Larger photos are looked at in tiles; both are multiples of every stride of the encoders."""
+TILE, MARGIN = 1024, 192
+"""Larger photos are looked at in tiles. Both are multiples of every stride of the encoders, and the
+margin is how far a decoder with the usual dilations reaches."""
 BATCH, AHEAD, AHEAD_PIXELS = 8, 64, 32_000_000
 """Photos of one size go through the model together, out of so many that are read ahead."""
 
