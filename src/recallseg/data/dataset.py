@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -123,13 +124,10 @@ def decode_photo(
     before any of them is decoded. A large photo is in memory once: no copy is made without need.
     """
     try:
-        with warnings.catch_warnings():
-            if max_pixels:
-                warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-            with Image.open(source, formats=formats) as image:
-                _check_pixels(image, called, max_pixels)
-                ImageOps.exif_transpose(image, in_place=True)
-                return image if image.mode == "RGB" else image.convert("RGB")
+        with _unwarned(max_pixels), Image.open(source, formats=formats) as image:
+            _check_pixels(image, called, max_pixels)
+            ImageOps.exif_transpose(image, in_place=True)
+            return image if image.mode == "RGB" else image.convert("RGB")
     except RecallsegError:
         raise
     except FileNotFoundError as error:
@@ -138,6 +136,13 @@ def decode_photo(
         raise TooManyPixelsError(f"{called} cannot be read: {_reason(error)}.") from error
     except Exception as error:  # broken files make decoders raise almost anything
         raise RecallsegError(f"{called} cannot be read: {_reason(error)}.") from error
+
+
+def _unwarned(max_pixels: int | None) -> AbstractContextManager[object]:
+    """Keep Pillow from warning of large photos where there is a limit of our own."""
+    if max_pixels is None:
+        return nullcontext()
+    return warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning)
 
 
 def _check_pixels(image: Image.Image, called: str, most: int | None) -> None:
