@@ -1,6 +1,5 @@
 """What predictions cost: memory of huge photos, speed of many small ones."""
 
-import os
 import subprocess
 import sys
 import time
@@ -56,10 +55,13 @@ def batches_of(images):
 
 
 @pytest.mark.slow
-def test_many_photos_go_nearly_as_fast_as_the_bare_model(voc_mini):
-    """Reading, scoring and ordering 200 photos costs at most 15 % of a loop over ready batches."""
+def test_many_photos_cost_little_more_than_the_bare_model(voc_mini):
+    """Reading, scoring and ordering 200 photos: at least 85 % of a loop over ready batches.
+
+    In seconds of processors, which do not depend on what else the machine does.
+    """
     paths = sorted((voc_mini / "VOC2012/JPEGImages").glob("*.jpg"))[:200]
-    model = build_model(ModelConfig(weights="none", neck=256), 21).eval()
+    model = build_model(ModelConfig(weights="none", neck=256, neck_stride=16), 21).eval()
     predictor = Predictor(model, [str(number) for number in range(21)], device="cpu")
     batches = batches_of([read_photo(path) for path in paths])
 
@@ -72,16 +74,12 @@ def test_many_photos_go_nearly_as_fast_as_the_bare_model(voc_mini):
         assert sum(1 for _ in predictor.predict_many(paths)) == 200
 
     def seconds(function):
-        start = time.perf_counter()
+        start = time.process_time()
         function()
-        return time.perf_counter() - start
+        return time.process_time() - start
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(os.cpu_count())
-    try:
-        seconds(bare)
-        rounds = [(seconds(bare), seconds(whole)) for _ in range(3)]
-    finally:
-        torch.set_num_threads(threads)
+    assert torch.get_num_threads() == 1
+    seconds(bare)
+    rounds = [(seconds(bare), seconds(whole)) for _ in range(3)]
     print("bare, predictor:", rounds)  # noqa: T201
     assert min(first for first, _ in rounds) / min(second for _, second in rounds) > 0.85

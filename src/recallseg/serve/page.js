@@ -127,7 +127,7 @@ function chooseStep() {
   $("step").setAttribute("aria-valuetext", label);
   [...$("ticks").children].forEach((tick, number) => tick.classList.toggle("now", number === place));
   const known = steps.slice(0, place + 1).flatMap((step) => step.new);
-  $("known").textContent = `It knows ${known.length} classes: ${known.join(", ")}.`;
+  $("known").textContent = `Taught so far, ${known.length} classes: ${known.join(", ")}.`;
   const words = panels.map((panel) => panel.choose(steps[place].step)).filter(Boolean);
   if (words.length) $("status").textContent = words.join(" ");
 }
@@ -188,6 +188,8 @@ async function begin() {
   $("step").max = $("step").value = steps.length - 1;
   $("ticks").append(...steps.map((step) => make("li", {}, make("b", { textContent: step.step }),
     make("span", { textContent: stepLabel(step).replace(/^step \d+: /, "") }))));
+  $("ticks").classList.toggle("brief", steps.length > 11);
+  $("ticks").hidden = steps.length > 21;
   $("life").hidden = false;
   $("step").disabled = steps.length === 1;
   chooseStep();
