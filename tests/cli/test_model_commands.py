@@ -166,14 +166,26 @@ def test_info_needs_no_torch(learned):
 
 
 def test_serve_listens_on_this_machine_and_knows_both_runs(learned, monkeypatch):
+    import socket
+
     import uvicorn
     from fastapi.testclient import TestClient
 
     seen = {}
-    monkeypatch.setattr(uvicorn, "run", lambda app, **options: seen.update(options, app=app))
-    words = ["--compare", learned / "other", "--max-upload-mb", "1", "--port", "8001"]
-    assert recallseg("serve", learned / "plain", *words)[0] == 0
-    assert (seen["host"], seen["port"]) == ("127.0.0.1", 8001)
+
+    def run(server, sockets):
+        seen.update(address=sockets[0].getsockname(), app=server.config.app)
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    words = ["serve", learned / "plain", "--compare", learned / "other", "--max-upload-mb", "1"]
+    code, _, said = recallseg(*words, "--port", "0")
+    host, port = seen["address"]
+    assert (code, host) == (0, "127.0.0.1")
+    assert f"Open http://127.0.0.1:{port} " in said
     about = TestClient(seen["app"], base_url="http://localhost").get("/model").json()
     assert [run["name"] for run in about["runs"]] == ["plain", "other"]
     assert about["upload_bytes"] == 1_000_000
+    with socket.create_server(("127.0.0.1", 0)) as busy:
+        code, _, said = recallseg(*words, "--port", busy.getsockname()[1])
+    assert code == 2
+    assert "choose another --port" in said

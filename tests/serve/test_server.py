@@ -1,6 +1,7 @@
 import base64
 import io
 import resource
+import socket
 import struct
 import tempfile
 import threading
@@ -207,6 +208,22 @@ def test_many_clients_at_once_get_a_result_or_are_told_to_come_back(runs, photo)
         assert "4 requests are waiting" in refused[0].json()["detail"]
         assert grown < 50
         assert ask(address, photo).status_code == 200
+
+
+def test_a_client_that_hangs_up_leaves_nothing_behind(runs, photo):
+    app = create_app(runs, limits=Limits(waiting=1))
+    with running(app) as address:
+        host, port = address.removeprefix("http://").split(":")
+        for _ in range(3):
+            with socket.create_connection((host, int(port))) as line:
+                line.sendall(
+                    b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n"
+                    b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
+                )
+        deadline = time.monotonic() + 10
+        while (answer := ask(address, photo)).status_code != 200:
+            assert answer.status_code == 503
+            assert time.monotonic() < deadline
 
 
 def test_what_takes_too_long_is_given_up(runs, photo, monkeypatch):

@@ -1,11 +1,12 @@
 """`recallseg serve`: a web page and an HTTP API over a learned model."""
 
+import socket
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
+LOOPBACK = ("127.0.0.1", "localhost")
 
 
 def serve(
@@ -56,5 +57,21 @@ def serve(
         runs["compare"] = Timeline(compare, longer_side=longer_side)
     hosts = LOOPBACK if host in LOOPBACK else ("*",)
     app = create_app(runs, find_samples(samples), limits, hosts)
-    typer.echo(f"Open http://{host}:{port} in a browser; end with Ctrl-C.", err=True)
-    uvicorn.run(app, host=host, port=port, log_level="warning", timeout_keep_alive=5)
+    with _listening(host, port) as listener:
+        address = f"http://{host}:{listener.getsockname()[1]}"
+        typer.echo(f"Open {address} in a browser; end with Ctrl-C.", err=True)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listener])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket on an address, taken before a person is told to open it."""
+    from recallseg.errors import RecallsegError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise RecallsegError(
+            f"Nothing can listen on {host}:{port} ({error.strerror}); choose another --port or "
+            "--host."
+        ) from error

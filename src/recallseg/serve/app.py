@@ -11,6 +11,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from recallseg import __version__
 from recallseg.engine.timeline import Timeline
+from recallseg.errors import RecallsegError
 from recallseg.serve.answers import FORM, REFUSALS, About, Answer, RunAbout, SampleAbout, StepAbout
 from recallseg.serve.limits import Limits
 from recallseg.serve.looking import look
@@ -130,4 +131,7 @@ def _add_facts(
         """A sample picture, as a JPEG."""
         if not 0 <= number < len(samples):
             raise HTTPException(404, f"There are {len(samples)} samples, counted from 0.")
-        return Response(samples[number].jpeg(), media_type="image/jpeg")
+        try:
+            return Response(samples[number].jpeg(), media_type="image/jpeg")
+        except RecallsegError as error:
+            raise HTTPException(404, str(error)) from error

@@ -1,15 +1,21 @@
 """Reading an upload without ever writing it to disk."""
 
+import asyncio
 import sys
 from collections.abc import AsyncGenerator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from fastapi import HTTPException, Request
 from starlette.datastructures import FormData, UploadFile
 from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect
 
 CLOSE = {"Connection": "close"}
 """Ends the connection behind a refusal, so that the rest of a long request is never read."""
+
+PATIENCE = 5.0
+"""Seconds for which a client that was refused is still listened to."""
 
 
 class InMemoryParser(MultiPartParser):
@@ -37,7 +43,7 @@ async def read_upload(request: Request, most: int) -> Upload:
     parser = InMemoryParser(request.headers, stream, max_files=1, max_fields=8, max_part_size=1000)
     try:
         form = await parser.parse()
-    except (MultiPartException, KeyError) as error:
+    except (MultiPartException, KeyError, ClientDisconnect) as error:
         raise HTTPException(400, "The request is no sound multipart/form-data.", CLOSE) from error
     try:
         return await _checked(form)
@@ -58,10 +64,12 @@ async def _checked(form: FormData) -> Upload:
 async def drain(request: Request, most: int) -> None:
     """Read what a refused client is still sending, so that it gets to read the refusal."""
     read = 0
-    async for chunk in request.stream():
-        read += len(chunk)
-        if read > most:
-            return
+    with suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(PATIENCE):
+            async for chunk in request.stream():
+                read += len(chunk)
+                if read > most:
+                    return
 
 
 async def _at_most(stream: AsyncGenerator[bytes, None], most: int) -> AsyncGenerator[bytes, None]:
