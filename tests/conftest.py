@@ -49,8 +49,14 @@ def learned(tmp_path_factory):
     folder = tmp_path_factory.mktemp("learned")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RECALLSEG_CACHE", str(folder / "cache"))
-        for name, changes in {"plain": {}, "other": {"method__train_encoder": True}}.items():
-            run(tiny_config(folder / "voc", **changes), folder / name)
+        for name, learning in {"plain": False, "other": True}.items():
+            config = tiny_config(
+                folder / "voc",
+                method__train_encoder=learning,
+                optim__iterations_per_class=1,
+                increment__iterations_per_class=2,
+            )
+            run(config, folder / name)
             _see_everything(folder / name)
     return folder
 
