@@ -2,13 +2,9 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
-
-FORMATS = ("png", "overlay", "coco", "json")
-OWN_FILES = ("png", "overlay")
-"""The formats with one file for each photo."""
 
 
 def predict(
@@ -43,40 +39,32 @@ def predict(
     Photos that cannot be read do not stop the rest: they are listed at the end, and the exit code
     is 2. Two photos of the same name get two results: NAME.png and NAME-2.png.
     """
+    from recallseg.engine.predict_files import FORMATS, FreeNames, find_photos, predict_files
+    from recallseg.engine.predicting import Predictor
     from recallseg.errors import RecallsegError, unknown_name
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
-    from recallseg.engine.predict_files import (
-        CocoWriter,
-        FreeNames,
-        OverlayWriter,
-        PngWriter,
-        SummaryWriter,
-        find_photos,
-        predict_files,
-    )
-    from recallseg.engine.predicting import Predictor
-    from recallseg.files import write_json
-
     paths = find_photos(images)
     predictor = Predictor.open(model_dir, step, longer_side=longer_side)
-    if format in OWN_FILES:
+    writer = FORMATS[format](predictor, FreeNames(out or Path("predictions"), paths))
+    failures = predict_files(predictor, paths, writer)
+    if writer.value is None:
         out = out or Path("predictions")
-        names = FreeNames(out, paths)
-        failures = predict_files(
-            predictor, paths, PngWriter(names) if format == "png" else OverlayWriter(names)
-        )
     else:
-        known = predictor.class_names
-        writer = CocoWriter(known) if format == "coco" else SummaryWriter(known, predictor.step)
-        failures = predict_files(predictor, paths, writer)
-        if out is None:
-            typer.echo(json.dumps(writer.value, indent=2))
-        else:
-            write_json(out / f"{format}.json", writer.value)
+        _deliver(writer.value, out and out / f"{format}.json")
     if out is not None:
         typer.echo(f"{len(paths) - len(failures)} of {len(paths)} photos are in {out}", err=True)
     if failures:
         listed = "\n  ".join(failures)
         raise RecallsegError(f"{len(failures)} of {len(paths)} photos failed:\n  {listed}")
+
+
+def _deliver(value: dict[str, Any], path: Path | None) -> None:
+    """Write a value into a file, or to standard output without one."""
+    from recallseg.files import write_json
+
+    if path is None:
+        typer.echo(json.dumps(value, indent=2))
+    else:
+        write_json(path, value)

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from PIL import Image
 
@@ -41,13 +41,6 @@ def _meant_by(word: str) -> list[Path]:
     return [path]
 
 
-class Writer(Protocol):
-    """What becomes of predictions."""
-
-    def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
-        """Take the prediction of the photo at `path`."""
-
-
 class FreeNames:
     """File names in a folder that no other result of this command has, and no photo of it."""
 
@@ -66,34 +59,46 @@ class FreeNames:
         raise AssertionError("numbers do not end")
 
 
-class PngWriter:
-    """A palette PNG for each photo."""
+class Writer:
+    """What becomes of predictions: a file for each, or one value for all."""
 
-    def __init__(self, names: FreeNames) -> None:
-        self.names = names
+    value: dict[str, Any] | None = None
+    """What is to be written when all photos are done, if there is such a thing."""
+
+    def __init__(self, predictor: Predictor, names: FreeNames) -> None:
+        self.predictor, self.names = predictor, names
+
+    def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
+        """Take the prediction of the photo at `path`."""
+        raise NotImplementedError
+
+
+class PngWriter(Writer):
+    """A palette PNG for each photo."""
 
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Write the mask."""
         save_png(self.names.take(path.stem, ".png"), prediction)
 
 
-class OverlayWriter:
+class OverlayWriter(Writer):
     """The photo with its classes laid over it, for each photo."""
-
-    def __init__(self, names: FreeNames) -> None:
-        self.names = names
 
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Write the overlay."""
         save_overlay(self.names.take(f"{path.stem}-overlay", ".jpg"), photo, prediction)
 
 
-class CocoWriter:
+class CocoWriter(Writer):
     """One COCO dataset of all photos."""
 
-    def __init__(self, class_names: Sequence[str]) -> None:
-        categories = [{"id": i, "name": name} for i, name in enumerate(class_names) if i > 0]
-        self.value: dict[str, Any] = {"images": [], "annotations": [], "categories": categories}
+    value: dict[str, Any]
+
+    def __init__(self, predictor: Predictor, names: FreeNames) -> None:
+        super().__init__(predictor, names)
+        known = enumerate(predictor.class_names)
+        categories = [{"id": channel, "name": name} for channel, name in known if channel > 0]
+        self.value = {"images": [], "annotations": [], "categories": categories}
 
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Remember the photo's annotations."""
@@ -105,15 +110,27 @@ class CocoWriter:
             annotations.append(place | annotation)
 
 
-class SummaryWriter:
+class SummaryWriter(Writer):
     """The classes of all photos with their shares, without masks."""
 
-    def __init__(self, class_names: Sequence[str], step: int) -> None:
-        self.value: dict[str, Any] = {"step": step, "class_names": list(class_names), "photos": []}
+    value: dict[str, Any]
+
+    def __init__(self, predictor: Predictor, names: FreeNames) -> None:
+        super().__init__(predictor, names)
+        about = {"step": predictor.step, "class_names": list(predictor.class_names)}
+        self.value = about | {"photos": []}
 
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Remember the photo's scores."""
         self.value["photos"].append({"file": str(path), **prediction.summary()})
+
+
+FORMATS: dict[str, type[Writer]] = {
+    "png": PngWriter,
+    "overlay": OverlayWriter,
+    "coco": CocoWriter,
+    "json": SummaryWriter,
+}
 
 
 def predict_files(predictor: Predictor, paths: Sequence[Path], writer: Writer) -> list[str]:
