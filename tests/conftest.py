@@ -36,7 +36,7 @@ def voc_presence() -> Path:
     return _real("voc-presence.csv")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def browser():
     """Headless Chromium of the system; playwright's own would have to be downloaded."""
     playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright")
@@ -47,3 +47,48 @@ def browser():
         opened = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield opened
         opened.close()
+
+
+@pytest.fixture(scope="session")
+def learned(tmp_path_factory):
+    """The folders `plain` and `other` of two finished runs, and `voc`, what they learned from.
+
+    The second went on training its encoder. So short a training makes a model that sees nothing
+    but background; their decoders are replaced by random ones, which see a bit of everything.
+    """
+    from tiny import tiny_config
+
+    from recallseg.engine.runner import run
+
+    folder = tmp_path_factory.mktemp("learned")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RECALLSEG_CACHE", str(folder / "cache"))
+        for name, learning in {"plain": False, "other": True}.items():
+            config = tiny_config(
+                folder / "voc",
+                method__train_encoder=learning,
+                optim__iterations_per_class=1,
+                increment__iterations_per_class=2,
+            )
+            run(config, folder / name)
+            _see_everything(folder / name)
+    return folder
+
+
+def _see_everything(path: Path) -> None:
+    import torch
+
+    from recallseg.engine.folder import RunFolder
+    from recallseg.engine.opening import open_steps
+    from recallseg.engine.rescore import rescore
+    from recallseg.model.saving import save_weights
+
+    folder, measured = RunFolder(path), []
+    for step, model in open_steps(folder).items():
+        draw = torch.Generator().manual_seed(step)
+        for parameter in model.decoder.parameters():
+            parameter.data = torch.randn(parameter.shape, generator=draw)
+        save_weights(folder.step(step) / "decoder.safetensors", model.decoder)
+        measured.append(rescore(path, step=step))
+        folder.write(f"step-{step}/metrics.json", measured[-1])
+    folder.write("result.json", folder.read("result.json") | {"steps": measured})

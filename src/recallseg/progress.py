@@ -18,16 +18,20 @@ def messages() -> Console:
     return Console(stderr=True)
 
 
+def tracked(items: Iterable[Item], description: str, total: int) -> Iterable[Item]:
+    """The same items, with a progress bar where a person looks on."""
+    console = messages()
+    if not console.is_terminal:
+        return items
+    return track(items, description, total=total, console=console, transient=True)
+
+
 def map_files(
     function: Callable[[Item], Result], items: Sequence[Item], description: str
 ) -> list[Result]:
     """`[function(item) for item in items]` on threads; decoding images releases Python's lock."""
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        results: Iterable[Result] = pool.map(function, items)
-        console = messages()
-        if console.is_terminal:
-            results = track(results, description, total=len(items), console=console, transient=True)
-        return list(results)
+        return list(tracked(pool.map(function, items), description, len(items)))
 
 
 def prefetch(

@@ -13,7 +13,7 @@ from recallseg.engine import learner as learner_module
 from recallseg.engine import life
 from recallseg.engine.folder import RunFolder
 from recallseg.engine.life import learn, rollback
-from recallseg.engine.rescore import open_model
+from recallseg.engine.opening import open_model
 from recallseg.engine.runner import run
 from recallseg.engine.world import scenario_of
 from recallseg.errors import RecallsegError

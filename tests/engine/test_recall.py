@@ -17,7 +17,7 @@ from recallseg.data.dataset import read_mask
 from recallseg.data.voc import CLASSES
 from recallseg.engine import learner as learner_module
 from recallseg.engine.folder import RunFolder
-from recallseg.engine.rescore import open_model
+from recallseg.engine.opening import open_model
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
 from recallseg.replay.biggan import BigGAN

@@ -11,12 +11,16 @@ from recallseg.cli import (
     cache,
     data,
     demo,
+    export,
     gan,
+    info,
     inspect,
     learn,
+    predict,
     replay,
     report,
     run,
+    serve,
     table,
     toy,
 )
@@ -36,6 +40,10 @@ app.command("rollback")(learn.rollback)
 app.command("table")(table.table)
 app.command("report")(report.report)
 app.command("evaluate")(run.evaluate)
+app.command("predict")(predict.predict)
+app.command("serve")(serve.serve)
+app.command("export")(export.export)
+app.command("info")(info.info)
 app.add_typer(data.app, name="data")
 app.add_typer(toy.app, name="toy")
 app.add_typer(replay.app, name="replay")

@@ -1,8 +1,11 @@
 """The one interface of all readers: photos and masks, paired by file stem."""
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -116,15 +119,55 @@ class SegmentationDataset:
         return replace(self, pairs=tuple(self.pairs[row] for row in self.rows(stems)))
 
 
+class TooManyPixelsError(RecallsegError):
+    """A photo is larger than whoever reads it wants to take on."""
+
+
 def read_photo(path: Path) -> Image.Image:
     """Decode a photo to RGB, upright as its EXIF orientation says."""
+    return decode_photo(path, f"The photo {path}")
+
+
+def decode_photo(
+    source: Path | BinaryIO,
+    called: str,
+    *,
+    formats: tuple[str, ...] | None = None,
+    max_pixels: int | None = None,
+) -> Image.Image:
+    """A photo in RGB, upright, from a file or from bytes; errors name it as it is `called`.
+
+    A limit on its pixels, which takes the place of Pillow's warning, is held against the header
+    before any of them is decoded. A large photo is in memory once: no copy is made without need.
+    """
     try:
-        with Image.open(path) as image:
-            return ImageOps.exif_transpose(image).convert("RGB")
+        with _unwarned(max_pixels), Image.open(source, formats=formats) as image:
+            _check_pixels(image, called, max_pixels)
+            ImageOps.exif_transpose(image, in_place=True)
+            return image if image.mode == "RGB" else image.convert("RGB")
+    except RecallsegError:
+        raise
     except FileNotFoundError as error:
-        raise RecallsegError(f"The photo {path} does not exist.") from error
-    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError) as error:
-        raise RecallsegError(f"The photo {path} cannot be read: {_reason(error)}.") from error
+        raise RecallsegError(f"{called} does not exist.") from error
+    except Image.DecompressionBombError as error:
+        raise TooManyPixelsError(f"{called} cannot be read: {_reason(error)}.") from error
+    except Exception as error:  # broken files make decoders raise almost anything
+        raise RecallsegError(f"{called} cannot be read: {_reason(error)}.") from error
+
+
+def _unwarned(max_pixels: int | None) -> AbstractContextManager[object]:
+    """Keep Pillow from warning of large photos where there is a limit of our own."""
+    if max_pixels is None:
+        return nullcontext()
+    return warnings.catch_warnings(action="ignore", category=Image.DecompressionBombWarning)
+
+
+def _check_pixels(image: Image.Image, called: str, most: int | None) -> None:
+    if most and image.width * image.height > most:
+        raise TooManyPixelsError(
+            f"{called} has {image.width}×{image.height} px; at most {most / 1e6:g} million pixels "
+            "are taken."
+        )
 
 
 def read_mask(path: Path) -> Mask:

@@ -1,9 +1,13 @@
 """VOC's colours for class ids."""
 
+from functools import cache
+
 import numpy as np
 import numpy.typing as npt
+from PIL import Image
 
 
+@cache
 def voc_palette() -> npt.NDArray[np.uint8]:
     """VOC's (256, 3) RGB table: the bits of an id, dealt out to red, green and blue in turn."""
     ids = np.arange(256)
@@ -13,3 +17,10 @@ def voc_palette() -> npt.NDArray[np.uint8]:
             bit = (ids >> (3 * level + channel)) & 1
             palette[:, channel] |= (bit << (7 - level)).astype(np.uint8)
     return palette
+
+
+def palette_image(mask: npt.NDArray[np.uint8]) -> Image.Image:
+    """A mask (H, W) as an image whose pixels are class ids, shown in VOC's colours."""
+    image = Image.fromarray(mask)
+    image.putpalette(voc_palette().tobytes())
+    return image

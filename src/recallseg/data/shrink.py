@@ -7,7 +7,7 @@ import numpy as np
 from PIL import Image
 
 from recallseg.data.dataset import Mask, Pair, read_mask, read_photo
-from recallseg.data.palette import voc_palette
+from recallseg.data.palette import palette_image
 from recallseg.data.voc import LISTS, listing, resolve_root
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
@@ -65,6 +65,4 @@ def _copy(pair: Pair, target: Path, longer_side: int) -> None:
 
 def save_mask(path: Path, mask: Mask) -> None:
     """Write class ids as a palette PNG in VOC's colours."""
-    image = Image.fromarray(mask)
-    image.putpalette(voc_palette().tobytes())
-    image.save(path)
+    palette_image(mask).save(path)

@@ -20,13 +20,17 @@ from recallseg.data.dataset import PADDING, Mask
 Colour = tuple[int, int, int]
 
 
+def photo_tensor(photo: Image.Image) -> torch.Tensor:
+    """An RGB photo as the uint8 tensor (3, H, W) that encoders take."""
+    return torch.from_numpy(np.array(photo)).permute(2, 0, 1)
+
+
 def to_tensors(photo: Image.Image, mask: Mask) -> tuple[torch.Tensor, torch.Tensor]:
     """An RGB photo and its mask as uint8 tensors (3, H, W) and (H, W) that torchvision tells apart.
 
     A `tv_tensors.Mask` is never interpolated: resizing takes the nearest label.
     """
-    pixels = torch.from_numpy(np.array(photo)).permute(2, 0, 1)
-    return tv_tensors.Image(pixels), tv_tensors.Mask(torch.from_numpy(mask))
+    return tv_tensors.Image(photo_tensor(photo)), tv_tensors.Mask(torch.from_numpy(mask))
 
 
 @dataclass(frozen=True)

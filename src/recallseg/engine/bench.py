@@ -14,7 +14,7 @@ import torch
 from recallseg.config import RunConfig
 from recallseg.engine.artifacts import BANK, STEP_0
 from recallseg.engine.folder import RunFolder
-from recallseg.engine.rescore import open_model
+from recallseg.engine.opening import open_model
 from recallseg.engine.runner import run
 from recallseg.files import cache_root
 from recallseg.methods import Batch, plain_loss

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
 from recallseg.data.shrink import save_mask
+from recallseg.data.transforms import photo_tensor
 from recallseg.engine.gallery import Exhibit, choose
 from recallseg.engine.session import Session
 from recallseg.files import atomic_path, cache_root, content_key, write_text
@@ -47,8 +47,7 @@ class Labeller:
     def label(self, photo: Path) -> PseudoLabel:
         """The pseudo-label of a photo."""
         device = next(self.model.parameters()).device
-        pixels = torch.from_numpy(np.array(read_photo(photo))).permute(2, 0, 1)
-        seen = self.model(pixels[None].to(device))
+        seen = self.model(photo_tensor(read_photo(photo))[None].to(device))
         return pseudo_label(seen.logits, self.queried, self.channels)
 
 

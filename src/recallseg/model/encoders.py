@@ -4,6 +4,7 @@ import recallseg.torchvision_guard  # noqa: F401
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from typing import Self
 
 import timm
@@ -136,6 +137,7 @@ class Encoder(nn.Module):
         return self._hashed[1]
 
 
+@cache
 def _offered_stages(name: str, output_stride: int) -> list[tuple[int, int]]:
     """(channels, stride) of each stage of a timm CNN, verified by a forward pass without data.
 

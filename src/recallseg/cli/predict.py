@@ -1,0 +1,70 @@
+"""`recallseg predict`: a learned model on people's photos."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+
+def predict(
+    model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    images: Annotated[list[str], typer.Argument(help="Photos, folders of them, or patterns.")],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            "-o",
+            help="The folder for results: predictions/ by default; without it, coco and json go "
+            "to standard output.",
+        ),
+    ] = None,
+    step: Annotated[int | None, typer.Option(help="The step; by default the last.")] = None,
+    format: Annotated[
+        str,
+        typer.Option(
+            help="png: a palette PNG for each photo. overlay: the photo under its classes. coco: "
+            "one COCO file with run lengths. json: one file with the classes and their shares."
+        ),
+    ] = "png",
+    longer_side: Annotated[
+        int | None,
+        typer.Option(
+            min=32, help="Shrink larger photos to this for the model; masks keep the photo's size."
+        ),
+    ] = None,
+) -> None:
+    """Segment photos of any size.
+
+    Photos that cannot be read do not stop the rest: they are listed at the end, and the exit code
+    is 2. Two photos of the same name get two results: NAME.png and NAME-2.png.
+    """
+    from recallseg.engine.predict_files import FORMATS, FreeNames, find_photos, predict_files
+    from recallseg.engine.predicting import Predictor
+    from recallseg.errors import RecallsegError, unknown_name
+
+    if format not in FORMATS:
+        raise unknown_name("format", format, FORMATS)
+    paths = find_photos(images)
+    predictor = Predictor.open(model_dir, step, longer_side=longer_side)
+    writer = FORMATS[format](predictor, FreeNames(out or Path("predictions"), paths))
+    failures = predict_files(predictor, paths, writer)
+    if writer.value is None:
+        out = out or Path("predictions")
+    else:
+        _deliver(writer.value, out and out / f"{format}.json")
+    if out is not None:
+        typer.echo(f"{len(paths) - len(failures)} of {len(paths)} photos are in {out}", err=True)
+    if failures:
+        listed = "\n  ".join(failures)
+        raise RecallsegError(f"{len(failures)} of {len(paths)} photos failed:\n  {listed}")
+
+
+def _deliver(value: dict[str, Any], path: Path | None) -> None:
+    """Write a value into a file, or to standard output without one."""
+    from recallseg.files import write_json
+
+    if path is None:
+        typer.echo(json.dumps(value, indent=2))
+    else:
+        write_json(path, value)

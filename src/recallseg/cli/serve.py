@@ -1,0 +1,77 @@
+"""`recallseg serve`: a web page and an HTTP API over a learned model."""
+
+import socket
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+LOOPBACK = ("127.0.0.1", "localhost")
+
+
+def serve(
+    model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    compare: Annotated[
+        Path | None, typer.Option(help="Another run, shown beside it for the same photo.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    samples: Annotated[
+        Path | None, typer.Option(help="A folder with photos to click on; two drawings without.")
+    ] = None,
+    longer_side: Annotated[
+        int, typer.Option(min=32, max=2048, help="Larger photos are shrunk to this first.")
+    ] = 1024,
+    max_upload_mb: Annotated[float, typer.Option(min=0.1, help="Longer uploads are refused.")] = 20,
+    max_megapixels: Annotated[float, typer.Option(min=0.1, help="Larger photos are refused.")] = 40,
+    seconds: Annotated[float, typer.Option(min=1, help="A request may take so long.")] = 30,
+    waiting: Annotated[int, typer.Option(min=1, help="Requests that are taken at a time.")] = 16,
+) -> None:
+    """Open a page to try a model on photos, through every step of its life.
+
+    Nothing that is uploaded is stored. The page needs nothing from any other server.
+    """
+    from recallseg.errors import RecallsegError
+
+    try:
+        import uvicorn
+
+        from recallseg.serve.app import create_app
+    except ImportError as error:
+        missing = f"recallseg serve needs {error.name}: pip install 'recallseg[serve]'."
+        raise RecallsegError(missing) from error
+    from recallseg.engine.timeline import Timeline
+    from recallseg.serve.limits import Limits
+    from recallseg.serve.samples import find_samples
+
+    limits = Limits(
+        upload_bytes=int(max_upload_mb * 1e6),
+        pixels=int(max_megapixels * 1e6),
+        seconds=seconds,
+        waiting=waiting,
+    )
+    runs = {"model": Timeline(model_dir, longer_side=longer_side)}
+    if compare is not None:
+        runs["compare"] = Timeline(compare, longer_side=longer_side)
+    hosts = LOOPBACK if host in LOOPBACK else ("*",)
+    app = create_app(runs, find_samples(samples), limits, hosts)
+    with _listening(host, port) as listener:
+        address = f"http://{host}:{listener.getsockname()[1]}"
+        typer.echo(f"Open {address} in a browser; end with Ctrl-C.", err=True)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listener])
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket on an address, taken before a person is told to open it."""
+    from recallseg.errors import RecallsegError
+
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        raise RecallsegError(
+            f"Nothing can listen on {host}:{port} ({error.strerror}); choose another --port or "
+            "--host."
+        ) from error

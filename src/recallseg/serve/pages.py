@@ -1,0 +1,65 @@
+"""The two pages, each in one piece, and the headers that keep them to themselves."""
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import Environment
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Permissions-Policy": "geolocation=(), microphone=(), camera=()",
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
+"""Of every answer; a page has a policy of its own that lets its own parts run."""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A document and the policy that fits it."""
+
+    html: str
+    policy: str
+
+
+@cache
+def main_page() -> Page:
+    """The page to try a model on."""
+    style, script = _part("page.css"), _part("page.js")
+    html = _part("page.html").replace("/*style*/", style).replace("/*script*/", script)
+    return Page(html, _policy(style, script))
+
+
+def docs_page(schema: dict[str, Any]) -> Page:
+    """The documentation of the API, from its OpenAPI schema."""
+    style = _part("page.css")
+    template = Environment(autoescape=True).from_string(_part("docs.html"))
+    components = schema.get("components", {}).get("schemas", {})
+    html = template.render(schema=schema, components=components)
+    return Page(html.replace("/*style*/", style), _policy(style, ""))
+
+
+def _part(name: str) -> str:
+    return files("recallseg.serve").joinpath(name).read_text(encoding="utf-8")
+
+
+def _policy(style: str, script: str) -> str:
+    """Only this style and this script, photos of this server or of the page itself."""
+    return (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "img-src 'self' data: blob:; connect-src 'self' blob: data:; base-uri 'none'; "
+        "form-action 'none'; frame-ancestors 'none'"
+    )
+
+
+def _hash(text: str) -> str:
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"

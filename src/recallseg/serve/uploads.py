@@ -1,0 +1,86 @@
+"""Reading an upload without ever writing it to disk."""
+
+import asyncio
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from fastapi import HTTPException, Request
+from starlette.datastructures import FormData, UploadFile
+from starlette.formparsers import MultiPartException, MultiPartParser
+from starlette.requests import ClientDisconnect
+
+CLOSE = {"Connection": "close"}
+"""Ends the connection behind a refusal, so that the rest of a long request is never read."""
+
+PATIENCE = 5.0
+"""Seconds for which a client that was refused is still listened to."""
+
+
+class InMemoryParser(MultiPartParser):
+    """Starlette's parser, which would keep uploads above a size in temporary files."""
+
+    spool_max_size = sys.maxsize
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A photo's bytes and the fields that came with it."""
+
+    photo: bytes
+    fields: dict[str, str]
+
+
+async def read_upload(request: Request, most: int) -> Upload:
+    """The upload of a multipart request of at most `most` bytes; anything else is refused."""
+    declared = request.headers.get("content-length", "0")
+    if declared.isdecimal() and int(declared) > most:
+        raise too_large(most)
+    if not request.headers.get("content-type", "").startswith("multipart/form-data"):
+        raise HTTPException(415, "Send multipart/form-data with a photo in the field 'file'.")
+    stream = _at_most(request.stream(), most)
+    parser = InMemoryParser(request.headers, stream, max_files=1, max_fields=8, max_part_size=1000)
+    try:
+        form = await parser.parse()
+    except (MultiPartException, KeyError, ClientDisconnect) as error:
+        raise HTTPException(400, "The request is no sound multipart/form-data.", CLOSE) from error
+    try:
+        return await _checked(form)
+    finally:
+        await form.close()
+
+
+async def _checked(form: FormData) -> Upload:
+    file = form.get("file")
+    if not isinstance(file, UploadFile):
+        raise HTTPException(422, "The field 'file' is missing; it holds the photo.")
+    if file.filename and set(file.filename) & set("/\\\0"):
+        raise HTTPException(400, "The name of the file holds a path; send the bare name.")
+    fields = {name: value for name, value in form.items() if isinstance(value, str)}
+    return Upload(await file.read(), fields)
+
+
+async def drain(request: Request, most: int) -> None:
+    """Read what a refused client is still sending, so that it gets to read the refusal."""
+    read = 0
+    with suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(PATIENCE):
+            async for chunk in request.stream():
+                read += len(chunk)
+                if read > most:
+                    return
+
+
+async def _at_most(stream: AsyncGenerator[bytes, None], most: int) -> AsyncGenerator[bytes, None]:
+    read = 0
+    async for chunk in stream:
+        read += len(chunk)
+        if read > most:
+            raise too_large(most)
+        yield chunk
+
+
+def too_large(most: int) -> HTTPException:
+    """The refusal of an upload that is too long."""
+    return HTTPException(413, f"The upload is larger than {most / 1e6:g} MB.", CLOSE)

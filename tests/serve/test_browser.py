@@ -1,0 +1,147 @@
+"""The page in a real browser."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawn import draw_pair
+from running import running
+
+from recallseg.data.dataset import read_photo
+from recallseg.engine.predicting import Predictor
+from recallseg.engine.timeline import Timeline
+from recallseg.serve.app import create_app
+from recallseg.serve.samples import find_samples
+
+
+@pytest.fixture(scope="module")
+def address(learned):
+    runs = {"model": Timeline(learned / "plain"), "compare": Timeline(learned / "other")}
+    with running(create_app(runs, find_samples(None))) as address:
+        yield address
+
+
+@pytest.fixture
+def page(browser, address):
+    """The open page; whatever its console complains about fails the test."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page, complaints = context.new_page(), []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda line: complaints.append(line.text) if line.type == "error" else None)
+    page.goto(address)
+    page.wait_for_selector("#samples button")
+    yield page
+    context.close()
+    assert not [text for text in complaints if "400" not in text]
+
+
+@pytest.fixture
+def photo(tmp_path):
+    path = tmp_path / "photo.png"
+    draw_pair([1, 2, 3], size=(120, 80))[0].save(path)
+    return path
+
+
+def upload(page, path):
+    page.set_input_files("#file", path)
+    page.wait_for_selector(".panel:not([hidden])")
+    page.wait_for_function("!document.getElementById('panels').classList.contains('busy')")
+
+
+def choose_step(page, number):
+    page.focus("#step")
+    page.keyboard.press("Home")
+    for _ in range(number):
+        page.keyboard.press("ArrowRight")
+
+
+def name_at(page, panel, x, y):
+    """What the page says of the pixel (x, y) of a 120×80 photo when the pointer is there."""
+    canvas = page.locator(".stage canvas:last-child").nth(panel)
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    page.mouse.move(
+        box["x"] + (x + 0.5) * box["width"] / 120, box["y"] + (y + 0.5) * box["height"] / 80
+    )
+    return page.inner_text("#tip")
+
+
+def test_a_photo_is_shown_with_its_classes_through_all_steps(page, learned, photo):
+    upload(page, photo)
+    seen = {run: Timeline(learned / run).predict(read_photo(photo)) for run in ("plain", "other")}
+    for step in (2, 0, 1):
+        choose_step(page, step)
+        label = page.inner_text("#label")
+        assert label == ["step 0: 18 classes", "step 1: + train", "step 2: + tvmonitor"][step]
+        assert page.get_attribute("#step", "aria-valuetext") == label
+        for panel, run in enumerate(("plain", "other")):
+            expected = seen[run][step]
+            for x, y in ((3, 3), (60, 40), (110, 70)):
+                name = expected.class_names[expected.mask[y, x]]
+                assert name_at(page, panel, x, y) == name
+            buttons = page.locator(".legend").nth(panel).locator("button")
+            assert buttons.count() == len(expected.scores)
+            assert expected.scores[0].name in buttons.first.inner_text()
+    assert re.search(r"ft after step 1: .*\. ft after step 1: ", page.inner_text("#status"))
+
+
+def test_the_legend_lifts_a_class_out(page, learned, photo):
+    upload(page, photo)
+
+    expected = Predictor.open(learned / "plain").predict(photo)
+    largest = expected.scores[0].channel
+
+    def veil():
+        script = "canvas => [...canvas.getContext('2d').getImageData(0, 0, 120, 80).data]"
+        flat = page.locator(".stage canvas:last-child").first.evaluate(script)
+        return np.array(flat).reshape(80, 120, 4)[..., :3].any(axis=2)
+
+    assert (veil() == (expected.mask > 0)).all()
+    button = page.locator(".legend").first.locator("button").first
+    button.focus()
+    page.keyboard.press("Enter")
+    page.locator("#step").focus()
+    assert button.get_attribute("aria-pressed") == "true"
+    assert (veil() == (expected.mask == largest)).all()
+    button.click()
+    page.mouse.move(0, 0)
+    page.locator("#step").focus()
+    assert button.get_attribute("aria-pressed") == "false"
+    assert (veil() == (expected.mask > 0)).all()
+
+
+def test_a_sample_can_be_clicked_with_the_keyboard(page):
+    page.locator("#samples button").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".panel:not([hidden])")
+    assert "after step 2" in page.inner_text("#status")
+
+
+def test_a_file_that_is_no_photo_is_refused_in_words(page, tmp_path):
+    path = tmp_path / "cat.jpg"
+    path.write_text("not a photo")
+    page.set_input_files("#file", path)
+    page.wait_for_selector("#problem:not([hidden])")
+    assert "not an image" in page.inner_text("#problem")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_nothing_hangs_over_the_edge_and_everything_has_a_name(page, photo, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    upload(page, photo)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    unnamed = page.evaluate(
+        "[...document.querySelectorAll('button, input, img, [role=img]')].filter(e =>"
+        " !(e.textContent || e.ariaLabel || e.alt || e.labels?.length || e.querySelector?.('img')))"
+        ".length"
+    )
+    assert unnamed == 0
+
+
+def test_the_page_is_self_contained():
+    folder = Path(__file__).parents[2] / "src/recallseg/serve"
+    for name in ("page.html", "page.css", "page.js", "docs.html"):
+        text = (folder / name).read_text().replace("http://127.0.0.1:8000/predict", "")
+        assert "http" not in text.replace("the HTTP API", "")
+        assert "innerHTML" not in text
