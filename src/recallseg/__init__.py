@@ -1,3 +1,19 @@
 """Semantic segmentation that keeps learning new classes without keeping the old images."""
 
-__version__ = "0.1.0"
+from typing import TYPE_CHECKING, Any
+
+from recallseg.version import __version__
+
+if TYPE_CHECKING:
+    from recallseg.api import Learner, Prediction
+
+__all__ = ["Learner", "Prediction", "__version__"]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401
+    """Import torch only when something that needs it is asked for."""
+    if name in ("Learner", "Prediction"):
+        from recallseg import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

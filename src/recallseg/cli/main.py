@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from recallseg import __version__
 from recallseg.cli import (
     bench,
     cache,
@@ -25,6 +24,7 @@ from recallseg.cli import (
     toy,
 )
 from recallseg.errors import RecallsegError
+from recallseg.version import __version__
 
 app = typer.Typer(
     name="recallseg",

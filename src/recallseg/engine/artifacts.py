@@ -2,11 +2,11 @@
 
 import torch
 
-from recallseg import __version__
 from recallseg.config import RunConfig
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.files import cache_root, content_key
 from recallseg.scenario import Step
+from recallseg.version import __version__
 
 STEP_0 = "step-0"
 BANK = "bank"

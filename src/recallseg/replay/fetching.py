@@ -13,9 +13,9 @@ from typing import Any
 import httpx
 import tenacity
 
-from recallseg import __version__
 from recallseg.replay.addresses import checked_addresses
 from recallseg.replay.failures import FetchError
+from recallseg.version import __version__
 
 PROJECT_PAGE = "https://pypi.org/project/recallseg/"
 CONTACT_VARIABLE = "RECALLSEG_CONTACT"

@@ -9,7 +9,6 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from recallseg import __version__
 from recallseg.engine.timeline import Timeline
 from recallseg.errors import RecallsegError
 from recallseg.serve.answers import FORM, REFUSALS, About, Answer, RunAbout, SampleAbout, StepAbout
@@ -19,6 +18,7 @@ from recallseg.serve.pages import HEADERS, Page, docs_page, main_page
 from recallseg.serve.samples import Sample
 from recallseg.serve.uploads import CLOSE, drain, read_upload
 from recallseg.serve.worker import BusyError, Worker
+from recallseg.version import __version__
 
 RETRY = {"Retry-After": "2"}
 

@@ -7,7 +7,6 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from recallseg import __version__
 from recallseg.engine.gan.classifier import accuracy_of, recognised, trained_classifier
 from recallseg.engine.gan.loop import train
 from recallseg.engine.gan.players import Players
@@ -20,6 +19,7 @@ from recallseg.replay.named import save_named
 from recallseg.replay.sheet import write_sheet
 from recallseg.replay.training import ClassFolder
 from recallseg.replay.training.images import Draws
+from recallseg.version import __version__
 
 MEASURED = 50
 """Generated images a class that are shown to the classifier."""
