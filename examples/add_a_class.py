@@ -11,10 +11,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from PIL import Image
-
 from recallseg import Learner
-from recallseg.data.toy import draw_snapshot, write_scenes
+from recallseg.data.toy import write_scenes, write_snapshots
 
 FIRST, LATER = ["bus", "cat", "sheep"], ["cow"]
 QUICK = [
@@ -31,11 +29,7 @@ QUICK = [
 def main(folder: Path) -> None:
     write_scenes(folder / "first", {"train": 30}, classes=FIRST)
     write_scenes(folder / "later", {"train": 12}, classes=LATER)
-    for name in FIRST:
-        (folder / "replay" / name).mkdir(parents=True)
-        for number in range(6):
-            photo = Image.fromarray(draw_snapshot(0, number, (name,), (144, 112)))
-            photo.save(folder / "replay" / name / f"{number}.png")
+    write_snapshots(folder / "replay", 6, classes=FIRST)
 
     model = Learner.open(folder / "model")
     model.learn(folder / "first", overrides=QUICK)

@@ -67,6 +67,22 @@ def pictures(
 
 
 @app.command()
+def photos(
+    folder: Folder,
+    per_class: Annotated[int, typer.Option(min=1, help="Photos of each class.")] = 40,
+    classes: Annotated[
+        str | None, typer.Option(help="Names such as sheep,train; by default all 20.")
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Write a folder of photos per class, as on the photo site, for replay from a folder."""
+    from recallseg.data.toy.writing import write_snapshots
+
+    made = write_snapshots(folder, per_class, seed=seed, classes=_names(classes))
+    typer.echo(f"{folder}: {made} photos")
+
+
+@app.command()
 def site(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8765,
     per_class: Annotated[int, typer.Option(min=1, help="Photos put up for each class.")] = 200,

@@ -6,7 +6,7 @@ where; `studio` turns drawings into pixels and masks; a `Style` is a look of the
 
 from recallseg.data.toy.portraits import SUBJECTS, TWINS, draw_plate, draw_snapshot
 from recallseg.data.toy.scenes import CONFUSABLE, draw_scene
-from recallseg.data.toy.writing import drawn_world, write_pictures, write_scenes
+from recallseg.data.toy.writing import drawn_world, write_pictures, write_scenes, write_snapshots
 
 __all__ = [
     "CONFUSABLE",
@@ -18,4 +18,5 @@ __all__ = [
     "drawn_world",
     "write_pictures",
     "write_scenes",
+    "write_snapshots",
 ]

@@ -9,7 +9,7 @@ from PIL import Image
 
 from recallseg.data.dataset import VOID, Mask
 from recallseg.data.shrink import save_mask
-from recallseg.data.toy.portraits import SUBJECTS, draw_plate
+from recallseg.data.toy.portraits import SUBJECTS, draw_plate, draw_snapshot
 from recallseg.data.toy.scenes import MAINS, SIZE, draw_scene
 from recallseg.data.voc import CLASSES
 from recallseg.errors import RecallsegError, unknown_name
@@ -100,6 +100,28 @@ def write_pictures(
             drawn.save(target / job[0] / f"{job[1]:05}.png")
 
         map_files(write, jobs, "Drawing pictures")
+    return len(jobs)
+
+
+def write_snapshots(
+    folder: Path, per_class: int, *, seed: int = 0, classes: Sequence[str] = ()
+) -> int:
+    """Write a folder of photos per class, as a replay source reads them; give their number.
+
+    They look like those of the photo site. `folder` must not exist.
+    """
+    _refuse_existing(folder)
+    chosen = _known(classes, CLASSES[1:], "class") or list(CLASSES[1:])
+    jobs = [(name, number) for name in chosen for number in range(per_class)]
+    with atomic_path(folder) as target:
+        for name in chosen:
+            (target / name).mkdir(parents=True)
+
+        def write(job: tuple[str, int]) -> None:
+            drawn = Image.fromarray(draw_snapshot(seed, job[1], (job[0],), SIZE))
+            drawn.save(target / job[0] / f"{job[1]:05}.png")
+
+        map_files(write, jobs, "Drawing photos")
     return len(jobs)
 
 

@@ -1,0 +1,50 @@
+"""The guide, command by command, as a newcomer follows it."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import httpx
+
+GUIDE = Path(__file__).parents[1] / "docs/guide.md"
+RECALLSEG = [sys.executable, "-m", "recallseg"]
+
+
+def commands():
+    blocks = re.findall(r"```sh\n(.*?)```", GUIDE.read_text(), re.DOTALL)
+    return [line for block in blocks for line in block.splitlines()]
+
+
+def test_every_command_of_the_guide_works(tmp_path):
+    for line in commands():
+        words = line.split()
+        assert words[0] == "recallseg"
+        if words[1] == "serve":
+            assert "predict" in served(words[1:], tmp_path)
+            continue
+        command = [*RECALLSEG, *words[1:]]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{line}\n{done.stderr}"
+    assert len(list((tmp_path / "masks").glob("*.png"))) == 12
+    assert (tmp_path / "model.onnx").stat().st_size > 10**6
+    assert not (tmp_path / "model/step-1").exists()
+
+
+def served(words, folder):
+    """The page's own description, from a server that is stopped again."""
+    command = [*RECALLSEG, *words, "--port", "8799"]
+    server = subprocess.Popen(command, cwd=folder, env=os.environ)
+    try:
+        for _ in range(240):
+            try:
+                return httpx.get("http://127.0.0.1:8799/openapi.json").text
+            except httpx.TransportError:
+                time.sleep(0.5)
+        raise AssertionError("the server did not answer")
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.wait(timeout=60)
