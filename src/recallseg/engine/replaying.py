@@ -22,6 +22,8 @@ from recallseg.scenario import LookUp
 
 REPLAY = "replay"
 FILTERS = {"present", "min_area", "max_area", "min_confidence"}
+LABELS = "a mask for every image, kept or not"
+"""What a folder of labels holds; folders that hold something else are not found."""
 LATER = {"images_per_class", "ratio", "labels", "label_on", "inpaint"}
 """Settings that do not change which images a source finds."""
 
@@ -126,7 +128,8 @@ class ReplayBlock:
         filters = self.config.model_dump(include=FILTERS)
         channels = labeller.channels.tolist()
         hashes = [photo.sha256 for photo in photos]
-        return content_key(class_name, hashes, labeller.key(), labeller.queried, channels, filters)
+        seen_by = (labeller.key(), labeller.queried, channels)
+        return content_key(LABELS, class_name, hashes, *seen_by, filters)
 
 
 def write_manifest(path: Path, entries: list[dict[str, Any]]) -> None:
