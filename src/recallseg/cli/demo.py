@@ -21,6 +21,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "Inpainting": ("method.name=recall",),
     "RECALL (Web)": ("method.name=recall", *SITE),
 }
+QUICK_SCENES = {"train": 240, "val": 60}
 QUICK = (
     "scenario.spec=19-1",
     "views.crop=97",
@@ -60,15 +61,26 @@ def demo(
             console.print(f"{number} of {len(ROWS)}: {label}", highlight=False, markup=False)
             address = (f"replay.base_url={site.api}",) if SITE[0] in settings else ()
             chosen = [*settings, *address, f"seed={seed}", *(QUICK if quick else ())]
-            folder = out / f"{label.split()[0].lower()}-s{seed}{'-quick' if quick else ''}"
-            results[label] = run(load_preset("toy", chosen), folder)
-            folders.append(folder)
+            config = load_preset("toy", chosen)
+            if quick:
+                data = config.data.model_copy(update={"root": _few_scenes(out / "scenes")})
+                config = config.model_copy(update={"data": data})
+            folders.append(out / f"{label.split()[0].lower()}-s{seed}{'-quick' if quick else ''}")
+            results[label] = run(config, folders[-1])
     report = out / "report.html"
     write_report(folders, report, title="A model that keeps learning")
     from rich.console import Console
 
     Console().print(_as_table(results), markup=False)
     typer.echo(report)
+
+
+def _few_scenes(folder: Path) -> Path:
+    from recallseg.data.toy import write_scenes
+
+    if not folder.is_dir():
+        write_scenes(folder, QUICK_SCENES)
+    return folder
 
 
 def _as_table(results: dict[str, dict[str, Any]]) -> "Table":

@@ -1,0 +1,32 @@
+import json
+import re
+import socket
+
+from typer.testing import CliRunner
+
+from recallseg.cli.main import app
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def test_the_quick_demo_tells_the_story(tmp_path):
+    """A model forgets, RECALL forgets less, and replay photos really came from the site."""
+    words = ["demo", "--quick", "--out", str(tmp_path / "demo"), "--port", str(free_port())]
+    answer = CliRunner().invoke(app, words, catch_exceptions=False)
+    assert answer.exit_code == 0
+    lines = answer.stdout.splitlines()
+    assert lines[-1] == str(tmp_path / "demo/report.html")
+    reached = dict(re.findall(r"│ (\S.*?)\s+│ +[\d.]+ │ +[\d.]+ │ +([\d.]+) │", answer.stdout))
+    assert reached.keys() == {"Joint", "FT", "Inpainting", "RECALL (Web)"}
+    assert float(reached["FT"]) < float(reached["RECALL (Web)"]) < float(reached["Joint"])
+    manifest = (tmp_path / "demo/recall-s0-quick/replay/manifest.jsonl").read_text()
+    entries = [json.loads(line) for line in manifest.splitlines()]
+    assert len({entry["class_name"] for entry in entries}) == 19
+    assert all(entry["source"] == "web" and entry["licence"] for entry in entries)
+    page = (tmp_path / "demo/report.html").read_text()
+    assert "most forgotten by FT" in page
+    assert "Replay images of RECALL (Web)" in page
