@@ -75,7 +75,7 @@ def test_a_configuration_cannot_be_changed():
 @pytest.mark.parametrize(
     ("text", "override", "sentence"),
     [
-        ("preset: nature", [], "Unknown preset 'nature'. Known: paper."),
+        ("preset: nature", [], "Unknown preset 'nature'. Known: learn, paper, small, toy."),
         ("- a list", [], "must hold settings"),
         ("seed: [1", [], "not readable YAML"),
         ("extends: own.yaml", [], "extends itself"),

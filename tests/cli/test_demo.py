@@ -26,7 +26,7 @@ def test_the_quick_demo_tells_the_story(tmp_path):
     manifest = (tmp_path / "demo/recall-s0-quick/replay/manifest.jsonl").read_text()
     entries = [json.loads(line) for line in manifest.splitlines()]
     assert len({entry["class_name"] for entry in entries}) == 19
-    assert all(entry["source"] == "web" and entry["licence"] for entry in entries)
+    assert all(entry["source"] == "flickr" and entry["licence"] for entry in entries)
     page = (tmp_path / "demo/report.html").read_text()
     assert "most forgotten by FT" in page
     assert "Replay images of RECALL (Web)" in page

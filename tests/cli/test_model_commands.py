@@ -119,7 +119,7 @@ def test_info_tells_the_life_of_a_model(learned):
     assert code == 0
     assert (found["method"], found["keeps_photos"], found["finished"]) == ("ft", False, True)
     assert [step["classes"] for step in found["steps"][1:]] == [["train"], ["tvmonitor"]]
-    assert [step["photos"] for step in found["steps"]] == [None, 2, 2]
+    assert [step["photos"] for step in found["steps"]] == [40, 2, 2]
     result = json.loads((learned / "plain/result.json").read_text())
     assert [step["miou"] for step in found["steps"]] == [step["miou"] for step in result["steps"]]
     sizes = [p.stat().st_size for p in (learned / "plain").rglob("*") if p.is_file()]

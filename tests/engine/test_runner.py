@@ -6,9 +6,14 @@ import torch
 from safetensors.torch import load_file
 from tiny import tiny_config
 
+from recallseg.data import open_dataset
+from recallseg.data.pictures import Pictures
 from recallseg.engine import learner as learner_module
+from recallseg.engine.folder import PREDICTIONS
 from recallseg.engine.rescore import rescore
 from recallseg.engine.runner import run
+from recallseg.engine.scoring import score
+from recallseg.engine.world import scenario_of
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
 
@@ -57,9 +62,8 @@ def test_the_result_has_the_promised_shape(whole):
 def test_the_folder_is_the_learner(whole):
     _, folder, _ = whole
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    steps = {
-        f"step-{k}/{name}" for k in range(3) for name in ("decoder.safetensors", "metrics.json")
-    }
+    parts = ("decoder.safetensors", "metrics.json", "predictions.zip")
+    steps = {f"step-{k}/{part}" for k in range(3) for part in parts}
     assert names == steps | {
         "config.yaml",
         "classes.json",
@@ -72,6 +76,20 @@ def test_the_folder_is_the_learner(whole):
         for k in range(3)
     ]
     assert channels == [19, 20, 21]
+
+
+def test_predictions_are_what_was_counted(whole):
+    config, folder, result = whole
+    val = open_dataset("voc", "val", config.data.root)
+    table = scenario_of(config)[2].evaluation_table
+    seen = Pictures(folder / "step-2" / PREDICTIONS)
+    counts = np.zeros((21, 21), dtype=np.int64)
+    for row, pair in enumerate(val.pairs):
+        truth, mask = table[val.read(row)[1]], seen.mask(pair.stem)
+        known = truth != 255
+        np.add.at(counts, (truth[known], mask[known]), 1)
+    assert seen.names() == [pair.stem for pair in val.pairs]
+    assert score(2, [], list(val.classes), 18, counts)["iou"] == result["steps"][2]["iou"]
 
 
 def test_training_lowers_the_loss_and_the_journal_says_so(whole):

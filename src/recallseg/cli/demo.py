@@ -21,14 +21,14 @@ ROWS: dict[str, tuple[str, ...]] = {
     "Inpainting": ("method.name=recall",),
     "RECALL (Web)": ("method.name=recall", *SITE),
 }
-QUICK_SCENES = {"train": 240, "val": 60}
+QUICK_SCENES = {"train": 160, "val": 40}
 QUICK = (
     "scenario.spec=19-1",
     "views.crop=97",
     "optim.iterations_per_class=4",
-    "increment.iterations_per_class=60",
-    "helper.optim.iterations_per_class=30",
-    "replay.images_per_class=4",
+    "increment.iterations_per_class=40",
+    "helper.optim.iterations_per_class=20",
+    "replay.images_per_class=3",
     "bank.views=2",
 )
 
