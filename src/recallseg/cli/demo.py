@@ -26,6 +26,7 @@ QUICK = (
     "scenario.spec=19-1",
     "views.crop=97",
     "optim.iterations_per_class=4",
+    "optim.batch=8",
     "increment.iterations_per_class=40",
     "helper.optim.iterations_per_class=20",
     "replay.images_per_class=3",
