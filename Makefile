@@ -23,7 +23,7 @@ $(READY): pyproject.toml constraints.txt
 	@touch $@
 
 demo: setup
-	$(BIN)/recallseg doctor
+	$(BIN)/recallseg demo
 
 lint: setup
 	$(BIN)/ruff check .
