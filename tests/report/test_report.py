@@ -79,7 +79,20 @@ def test_rows_of_one_name_say_what_differs(tmp_path, root):
         "RECALL (Web), ratio 0.5",
         "RECALL (Web), ratio 2.0",
     }
-    assert "mIoU over the interleaving ratio" in page(read_runs([tmp_path / "runs"]), "title")
+    text = page(read_runs([tmp_path / "runs"]), "title")
+    figure = text[text.index("Interleaving ratio") :]
+    assert re.findall(r">(0\.5|1|2)</text>", figure[: figure.index("</svg>")]) == ["0.5", "1", "2"]
+
+
+def test_where_the_encoder_started(tmp_path, root):
+    for weights in ("imagenet", "coco.safetensors"):
+        settings = WEB | {"model__weights": weights, "scenario__spec": "15-1"}
+        fabricate(tmp_path / f"runs/{weights}", root, pictures=False, **settings)
+    found = tables(read_runs([tmp_path / "runs"]))
+    [table] = [each for each in found if each.title.startswith("Where the encoder started")]
+    assert {*ours(table)} == {"RECALL (Web), imagenet", "RECALL (Web), coco.safetensors"}
+    theirs = {row.label: [cell.mean for cell in row.cells] for row in table.rows if row.paper}
+    assert theirs["RECALL (Web), MSCOCO"] == [70.9, 57.4, 68.7]
 
 
 def test_names_follow_the_parts_that_are_on(tmp_path, root):

@@ -22,7 +22,7 @@ from recallseg.report.memory import kept_megabytes
 from recallseg.report.pictures import Seen, Viewer
 from recallseg.report.results import Tasks, initial_classes, share_of_joint
 from recallseg.report.runs import Run, Task, read_runs
-from recallseg.report.series import Series, Value, joint_of, series_of
+from recallseg.report.series import Series, Value, joint_of, series_of, settings_but
 from recallseg.report.tables import Table
 
 CURVES = {"all": "all classes so far", "old": "first classes", "new": "later classes"}
@@ -204,7 +204,6 @@ def _memory(found: Sequence[Series]) -> Markup | None:
         curves |= kept_megabytes(series.first)
     if not curves:
         return None
-    sizes = [len(names) for names in found[0].first.known["steps"]]
     longest = max(map(len, curves.values()))
     run = next(series.first for series in found if len(series.first.steps) == longest)
     sizes = [len(names) for names in run.known["steps"][:longest]]
@@ -212,12 +211,14 @@ def _memory(found: Sequence[Series]) -> Markup | None:
 
 
 def _interleaving(found: Sequence[Series]) -> Markup | None:
-    """mIoU over the ratio, where runs differ in nothing else."""
-    points: dict[float, float] = {}
+    """mIoU over the ratio of old to new samples, of runs that differ in nothing else."""
+    alike: dict[str, dict[float, float]] = {}
     for series in found:
-        reached = series.final("all")
-        if series.name.startswith("RECALL") and "," in series.label and reached:
-            points[series.first.config.replay.ratio] = reached.mean
+        reached, run = series.final("all"), series.first
+        if reached and run.source:
+            points = alike.setdefault(settings_but(run, "replay.ratio"), {})
+            points[run.config.replay.ratio] = reached.mean
+    points = max(alike.values(), key=len, default={})
     if len(points) < 2:
         return None
     ratios = sorted(points)

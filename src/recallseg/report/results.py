@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from recallseg.paper import COUNTS_BACKGROUND_AS_OLD, TRIPLE, paper, table_1
 from recallseg.report.runs import Run, Task
-from recallseg.report.series import Series, Value, joint_of, value_of
+from recallseg.report.series import Series, Value, joint_of, settings_but, value_of
 from recallseg.report.tables import Cell, Row, Table
 
 Tasks = dict[Task, list[Series]]
@@ -157,17 +157,32 @@ def replay_on_top(task: Task, found: list[Series]) -> Table | None:
 
 
 def pre_training(task: Task, found: list[Series]) -> Table | None:
-    """Runs that differ in the weights that the encoder started from."""
-    by_start: dict[str, dict[str, Series]] = {}
+    """Runs that differ only in the weights that the encoder started from (supplement)."""
+    alike: dict[str, list[Series]] = {}
     for series in found:
-        by_start.setdefault(series.name, {})[series.first.config.model.weights] = series
-    rows = [
-        Row(f"{name}, {weights}", tuple(_triple(series, initial_classes(task))))
-        for name, starts in by_start.items()
-        if len(starts) > 1
-        for weights, series in starts.items()
-    ]
+        alike.setdefault(settings_but(series.first, "model.weights"), []).append(series)
+    rows = []
+    for starts in alike.values():
+        if len(starts) > 1:
+            rows += [_row_of_start(task, series) for series in starts]
+            rows += _paper_starts(task, starts[0])
     return Table(f"Where the encoder started, {task}", TRIPLE, tuple(rows)) if rows else None
+
+
+def _row_of_start(task: Task, series: Series) -> Row:
+    cells = _triple(series, initial_classes(task))
+    return Row(f"{series.name}, {series.first.config.model.weights}", tuple(cells))
+
+
+def _paper_starts(task: Task, series: Series) -> list[Row]:
+    found = paper()["pre_training"].get(series.first.source, {})
+    if series.first.config.method.name != "recall" or not task.dataset.startswith("voc"):
+        return []
+    return [
+        Row(f"{series.name}, {start}", tuple(map(Value, numbers)), paper=True)
+        for start, scenarios in found.items()
+        if (numbers := scenarios.get(task.scenario, {}).get(task.setup))
+    ]
 
 
 def class_mapping(run: Run, mapping: dict[str, list[tuple[int, str, float]]]) -> Table:

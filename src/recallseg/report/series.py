@@ -108,6 +108,12 @@ def joint_of(tasks: dict[Task, list[Series]], task: Task) -> Series | None:
     return None
 
 
+def settings_but(run: Run, *left_out: str) -> str:
+    """A text that runs share if they differ in `NOT_TOLD` and `left_out` settings only."""
+    found = flat(run.config.model_dump(mode="json", exclude=FREE_SETTINGS))
+    return str([item for item in found.items() if item[0] not in NOT_TOLD | {*left_out}])
+
+
 def _place(name: str) -> tuple[int, str]:
     base = name.split(" + ")[0]
     return (ORDER.index(base) if base in ORDER else len(ORDER), name)
