@@ -9,6 +9,7 @@ import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter
 
 INK = "#123457"
 """A colour that nothing else has; the page's own text colour takes its place."""
@@ -69,6 +70,8 @@ def memory(curves: Mapping[str, Sequence[float]], classes: Sequence[int]) -> str
         for place, (label, curve) in enumerate(curves.items()):
             _line(axes, place, label, classes[: len(curve)], curve)
         axes.set_yscale("log")
+        for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
+            which(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.set_xticks(classes, [str(number) for number in classes])
         axes.set_xlabel("classes learned")
         axes.set_ylabel("MB on disk")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from recallseg.paper import COUNTS_BACKGROUND_AS_OLD, TRIPLE, paper, table_1
 from recallseg.report.runs import Run, Task
-from recallseg.report.series import Series, Value, joint_of, settings_but, value_of
+from recallseg.report.series import Series, Value, joint_of, place, settings_but, value_of
 from recallseg.report.tables import Cell, Row, Table
 
 Tasks = dict[Task, list[Series]]
@@ -26,7 +26,7 @@ def initial_classes(task: Task) -> int:
 
 def main_table(tasks: Tasks) -> Table:
     """Table 1: old, new and all at the end, a group of columns for each task."""
-    labels = list(dict.fromkeys(series.label for found in tasks.values() for series in found))
+    labels = sorted({series.label for found in tasks.values() for series in found}, key=place)
     rows = []
     for label in labels:
         ours: list[Cell] = []

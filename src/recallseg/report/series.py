@@ -92,7 +92,7 @@ def series_of(runs: Sequence[Run]) -> dict[Task, list[Series]]:
                 named.setdefault(run.name, []).append(run)
         tasks[task] = [
             Series(label, tuple(sorted(members, key=lambda run: run.config.seed)))
-            for name in sorted(named, key=_place)
+            for name in sorted(named, key=place)
             for label, members in _told_apart(name, named[name]).items()
         ]
     return tasks
@@ -114,9 +114,10 @@ def settings_but(run: Run, *left_out: str) -> str:
     return str([item for item in found.items() if item[0] not in NOT_TOLD | {*left_out}])
 
 
-def _place(name: str) -> tuple[int, str]:
-    base = name.split(" + ")[0]
-    return (ORDER.index(base) if base in ORDER else len(ORDER), name)
+def place(label: str) -> tuple[int, str]:
+    """Where a row stands, by the order of the paper's."""
+    base = label.split(",")[0].split(" + ")[0]
+    return (ORDER.index(base) if base in ORDER else len(ORDER), label)
 
 
 def _told_apart(name: str, runs: list[Run]) -> dict[str, list[Run]]:
