@@ -17,7 +17,7 @@ from recallseg.engine.runner import run
 from recallseg.engine.world import World
 from recallseg.errors import RecallsegError
 from recallseg.files import write_text
-from recallseg.scenario import PresenceTable, Scenario, compute_presence
+from recallseg.scenario import PresenceTable, Scenario, channels_of, compute_presence
 
 HANDFUL = 5
 """A class needs that many photos at least."""
@@ -164,8 +164,7 @@ def _world(steps: list[list[str]], photos: SegmentationDataset, val: Path | None
     if val is not None:
         opened = open_dataset("folder", "train", val)
         verify(opened)
-        if lacking := [name for name in names if name not in opened.classes]:
-            raise RecallsegError(f"{val} lacks classes of the model: {', '.join(lacking)}.")
+        channels_of(names, opened.classes, val)  # refuses photos that lack a class of the model
         measured = opened.renamed(names, other=VOID)
     return World(scenario, photos.renamed(shown, other=0), measured)
 
