@@ -13,6 +13,9 @@ from recallseg.data.toy.canvas import Canvas
 from recallseg.data.toy.dice import Dice
 
 Colour = tuple[int, int, int]
+
+EYE: Colour = (28, 24, 30)
+"""Of everything that looks back."""
 Point = tuple[float, float]
 
 _STEPS = 128

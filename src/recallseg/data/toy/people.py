@@ -2,9 +2,8 @@
 
 from dataclasses import dataclass
 
-from recallseg.data.toy.animals import EYE
 from recallseg.data.toy.dice import Dice
-from recallseg.data.toy.kit import Colour, Pen, Point, Thing, shade
+from recallseg.data.toy.kit import EYE, Colour, Pen, Point, Thing, shade
 
 BLACK_HAIR = (40, 32, 32)
 HAIRS = (BLACK_HAIR, (92, 60, 38), (206, 166, 88), (150, 74, 42), (196, 194, 192))

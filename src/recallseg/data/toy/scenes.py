@@ -8,7 +8,8 @@ import numpy.typing as npt
 
 from recallseg.data.dataset import Mask
 from recallseg.data.toy import places
-from recallseg.data.toy.animals import ANIMALS, FLYING_BIRD
+from recallseg.data.toy.animals import ANIMALS
+from recallseg.data.toy.birds import BIRD, FLYING_BIRD
 from recallseg.data.toy.dice import Dice
 from recallseg.data.toy.household import CABINET, HOUSEHOLD
 from recallseg.data.toy.kit import Pen, Thing
@@ -19,7 +20,7 @@ from recallseg.data.voc import CLASSES
 
 SIZE = (144, 112)
 """Of a scene in landscape, in pixels; a fifth of them are in portrait."""
-THINGS: Mapping[str, Thing] = {t.name: t for t in (*VEHICLES, *ANIMALS, PERSON, *HOUSEHOLD)}
+THINGS: Mapping[str, Thing] = {t.name: t for t in (*VEHICLES, BIRD, *ANIMALS, PERSON, *HOUSEHOLD)}
 MAINS = CLASSES[1:]
 """The class that each scene is made for, in turn."""
 WORLD = Style(
