@@ -91,10 +91,10 @@ def _new_classes(
     new = [name for name in offered if name in wanted]
     if steps and not _complete(folder, len(steps) - 1):
         if new != steps[-1]:
+            back = f"`recallseg rollback {folder.path} --to {len(steps) - 2}`"
             raise RecallsegError(
                 f"{folder.path} has not finished learning {', '.join(steps[-1])}: run that "
-                f"`recallseg learn` again, or `recallseg rollback {folder.path} "
-                f"--to {len(steps) - 2}`."
+                f"`recallseg learn` again, or {back if len(steps) > 1 else 'remove the folder'}."
             )
         return new
     known = {name for names in steps for name in names}
