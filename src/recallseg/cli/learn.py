@@ -15,7 +15,10 @@ def learn(
     ] = None,
     source: Annotated[
         str | None,
-        typer.Option(help="Where images of old classes come from: web, gan:FILE, folder:PATH."),
+        typer.Option(
+            help="Where images of old classes come from: web (at first), gan:FILE, folder:PATH, "
+            "none; later calls keep it."
+        ),
     ] = None,
     val: Annotated[
         Path | None, typer.Option(help="Photos with masks of all classes, to be measured on.")
