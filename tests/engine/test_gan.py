@@ -18,7 +18,7 @@ from recallseg.engine.gan import GanSettings, runner, train_generator
 from recallseg.engine.gan import players as players_module
 from recallseg.engine.gan.loop import play
 from recallseg.engine.gan.players import Players
-from recallseg.engine.mapping import map_step
+from recallseg.engine.mapping import box, map_step
 from recallseg.engine.session import Session
 from recallseg.engine.world import World
 from recallseg.errors import RecallsegError
@@ -40,6 +40,8 @@ QUICK = GanSettings(
     discriminator_lr=2e-3,
     ema=0.9,
     sheet_every=15,
+    guidance=0.0,
+    first_side=4,
 )
 SHORT = dataclasses.replace(
     QUICK,
@@ -93,8 +95,7 @@ def unmeasured(monkeypatch):
     few_batches(monkeypatch, 1)
     monkeypatch.setattr("recallseg.engine.gan.settings.TRUNCATIONS", 2)
     monkeypatch.setattr(runner, "trained_classifier", lambda *_: (None, None))
-    monkeypatch.setattr(runner, "accuracy_of", lambda *_: None)
-    monkeypatch.setattr(runner, "recognised", lambda *_: [0.0, 0.0])
+    monkeypatch.setattr(runner, "quality", lambda *_: {})
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +103,7 @@ def toy(data):
     """A generator that was trained for a few seconds, with all that lies beside it."""
     with pytest.MonkeyPatch.context() as patch:
         few_batches(patch, 4)
-        patch.setattr(runner, "MEASURED", 8)
+        patch.setattr("recallseg.engine.gan.quality.MEASURED", 8)
         recipe = train_generator(data, data.parent / "out/toy.safetensors", QUICK)
     return data.parent / "out/toy.safetensors", recipe
 
@@ -157,10 +158,13 @@ def test_the_recipe_says_what_was_done_and_how_it_came_out(toy):
     assert recipe["settings"] == dataclasses.asdict(QUICK)
     assert recipe["data"]["classes"] == {"blue": 10, "red": 10}
     assert recipe["data"]["held_out"] == 2
-    assert recipe["classifier"] == {"accuracy": 1.0, "accuracy_at_resolution": 1.0}
-    assert recipe["recognised"]["classes"].keys() == COLOURS.keys()
-    shares = recipe["recognised"]["classes"].values()
-    assert recipe["recognised"]["mean"] == pytest.approx(sum(shares) / 2)
+    assert recipe["classifier"] == {"accuracy": 1.0}
+    quality = recipe["quality"]
+    assert quality["recognised_by_class"].keys() == COLOURS.keys()
+    shares = quality["recognised_by_class"].values()
+    assert quality["recognised"] == pytest.approx(sum(shares) / 2)
+    assert quality["recognised_of_real"] == 1
+    assert quality["fid"] > quality["fid_of_real"] >= 0
     assert {"recallseg", "torch", "timm"} <= recipe["versions"].keys()
 
 
@@ -315,15 +319,23 @@ def test_broken_images_are_found_before_training(data, tmp_path):
     assert [each.name for each in tmp_path.iterdir()] == ["data"]
 
 
-def test_a_step_is_mapped_to_the_generators_own_classes(toy, tmp_path):
+@pytest.mark.parametrize("map_by", ["area", "photos", "boxes"])
+def test_a_step_is_mapped_to_the_generators_own_classes(map_by, toy, tmp_path):
     path, _ = toy
     classifier = build_classifier(str(path.with_name("toy.classifier.safetensors")))
-    config = tiny_config(tmp_path / "voc")
+    config = tiny_config(tmp_path / "voc", replay__map_by=map_by)
     world, session = World.open(config), Session.open(config, None)
     mapping = map_step(session, world, world.scenario[2], classifier)
     assert [*mapping] == ["tvmonitor"]
     assert {match.name for match in mapping["tvmonitor"]} == set(COLOURS)
     assert sum(match.score for match in mapping["tvmonitor"]) == pytest.approx(1)
+
+
+def test_a_box_has_a_margin_inside_the_photo():
+    where = np.zeros((40, 50), dtype=bool)
+    where[10:30, 2:22] = True
+    assert box(where) == (0, 8, 24, 32)
+    assert box(np.ones((3, 5), dtype=bool)) == (0, 0, 5, 3)
 
 
 def call(*words):
@@ -334,12 +346,12 @@ def test_the_command_trains_with_its_options(toy, data):
     """The same settings as options: there is nothing left to train."""
     path, recipe = toy
     options = "--resolution 32 --iterations 20 --batch 4 --width 4 --seed 1 --discriminator plain"
-    rates = "--lr-g 2e-3 --lr-d 2e-3 --ema 0.9 --sheet-every 15 --device cpu"
+    rates = "--lr-g 2e-3 --lr-d 2e-3 --ema 0.9 --sheet-every 15 --guidance 0 --first-side 4"
     words = ["train", data, "-o", path, *options.split(), *rates.split()]
     answer = call(*words)
     assert answer.exit_code == 0, answer.output
-    assert "20 iterations on 20 images of 2 classes" in answer.stdout
-    assert "never saw: 100.0%" in answer.stdout
+    assert "20 iterations on 18 images of 2 classes; 2 were held out" in answer.stdout
+    assert "held out 100.0%" in answer.stdout
     assert json.loads(call(*words, "--json").stdout) == recipe
     refused = call("train", data.parent / "gone", "-o", path)
     assert isinstance(refused.exception, RecallsegError)
@@ -362,6 +374,18 @@ def test_the_command_writes_a_sheet(toy, tmp_path):
         assert sentence in str(call(*words, "--classes", classes).exception)
     wrong = call("sample", path, "-o", tmp_path / "sheet.jpg")
     assert "written as .png, unlike" in str(wrong.exception)
+
+
+def test_a_guide_teaches_colours_before_there_is_an_adversary(data):
+    settings = dataclasses.replace(
+        QUICK, iterations=40, batch=8, guidance=1.0, guided=30, first_side=8, generator_lr=4e-3
+    )
+    folder = ClassFolder.open(data)
+    draws, players = Draws(folder.read(32), folder.labels), Players.new(settings, 2)
+    losses = [play(players, draws, settings, iteration) for iteration in range(40)]
+    assert all((loss_d == 0) == (at < 30) for at, (loss_d, _) in enumerate(losses))
+    assert losses[29][1] < losses[0][1] / 2
+    assert is_learned(mean_colours(players.result(settings, whole=False)))
 
 
 @pytest.mark.slow

@@ -8,8 +8,9 @@ from PIL import Image
 from safetensors.torch import save_file
 from torch import nn
 
-from recallseg.engine.gan import classifier as classifier_module
-from recallseg.engine.gan.classifier import accuracy_of, fit_head, predictions, recognised
+from recallseg.engine.gan import quality as quality_module
+from recallseg.engine.gan.classifier import fit_head
+from recallseg.engine.gan.quality import Judge, quality
 from recallseg.engine.reporting import Reporter
 from recallseg.errors import RecallsegError
 from recallseg.replay.biggan import BigGAN
@@ -72,17 +73,21 @@ def test_a_classifier_comes_back_from_its_file(classifier, file):
     assert not classifier.training
     assert read_about(file)["accuracy"] == "0.5"
     images = torch.cat([squares((20, 20, 220)), squares((220, 20, 20))])
-    assert predictions(classifier, images).tolist() == [0, 0, 0, 1, 1, 1]
-    assert accuracy_of(classifier, images, torch.tensor([0, 0, 0, 0, 1, 1])) == 0.8333
-    assert accuracy_of(classifier, images[:0], torch.tensor([])) is None
+    judge = Judge(classifier)
+    assert judge.right(judge.features(images), torch.tensor([0, 0, 0, 0, 1, 1])) == 0.8333
 
 
 def test_generated_images_are_counted_that_pass_for_their_class(classifier, monkeypatch):
     """A generator that only ever makes red, and one image of blue."""
     made = {0: [*squares((20, 20, 220), 1), *squares((220, 20, 20))], 1: squares((220, 20, 20), 4)}
-    monkeypatch.setattr(classifier_module, "sample", lambda _, class_id, count: made[class_id])
+    monkeypatch.setattr(quality_module, "sample", lambda _, class_id, count: made[class_id])
     generator = BigGAN(BigGANConfig.at(32, channel_width=4, num_classes=2))
-    assert recognised(generator, classifier, 4, Reporter()) == [0.25, 1.0]
+    real = torch.cat([squares((20, 20, 220)), squares((220, 20, 20))])
+    labels = torch.tensor([0, 0, 0, 1, 1, 1])
+    found = quality(generator, classifier, (real, labels), real, NAMES, Reporter())
+    assert found["recognised_by_class"] == {"blue": 0.25, "red": 1.0}
+    assert (found["recognised"], found["recognised_of_real"]) == (0.625, 1.0)
+    assert found["fid"] > 1 > found["fid_of_real"]
 
 
 def test_a_configuration_names_a_network_or_a_file(file, monkeypatch, tmp_path):

@@ -110,9 +110,11 @@ def test_spectral_norm_is_folded_into_the_weights() -> None:
         fold_spectral_norm({"a.weight_orig": weight, "a.weight_u": torch.ones(3)}, Path("x.bin"))
 
 
-@pytest.mark.parametrize("attention", [0, 8, 32])
-def test_the_configuration_is_told_from_the_tensors(attention: int) -> None:
-    config = BigGANConfig.at(64, channel_width=8, num_classes=7, attention=attention)
+@pytest.mark.parametrize(("attention", "first_side"), [(0, 4), (8, 4), (32, 4), (0, 16), (16, 8)])
+def test_the_configuration_is_told_from_the_tensors(attention: int, first_side: int) -> None:
+    config = BigGANConfig.at(
+        64, channel_width=8, num_classes=7, attention=attention, first_side=first_side
+    )
     assert config_of(BigGAN(config).state_dict()) == config
 
 

@@ -6,17 +6,27 @@ from typing import Annotated, Any
 
 import typer
 
+TOY = Path("toy")
+
 app = typer.Typer(help="Train a generator for replay, or look at one.", no_args_is_help=True)
 
 
 @app.command()
 def train(
-    data: Annotated[Path, typer.Argument(help="A folder with a sub-folder of images per class.")],
+    data: Annotated[
+        Path,
+        typer.Argument(help="A folder with a sub-folder of images per class, or toy: drawn ones."),
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="NAME.safetensors.")],
     resolution: Annotated[int, typer.Option(help="32, 64, 128, 256 or 512 px.")] = 64,
     iterations: Annotated[int, typer.Option(help="Steps of the generator.")] = 10_000,
     batch: Annotated[int, typer.Option(help="Images a step.")] = 32,
     width: Annotated[int, typer.Option(help="Channels at full resolution.")] = 16,
+    noise: Annotated[int, typer.Option(help="Numbers that an image is made from.")] = 128,
+    first_side: Annotated[int, typer.Option(help="px that the first layer draws at once.")] = 16,
+    attention: Annotated[
+        int | None, typer.Option(help="px at which attention works, 0 for none; by default half.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     discriminator: Annotated[
@@ -26,6 +36,10 @@ def train(
         int, typer.Option(help="projected: px that smaller images are enlarged to.")
     ] = 128,
     d_steps: Annotated[int, typer.Option(help="Discriminator steps a generator step.")] = 1,
+    guidance: Annotated[
+        float, typer.Option(help="Weight of the guide beside the discriminator; 0 for none.")
+    ] = 5.0,
+    guided: Annotated[int, typer.Option(help="Iterations with the guide alone.")] = 500,
     lr_g: Annotated[float, typer.Option(help="The generator's learning rate.")] = 2e-4,
     lr_d: Annotated[float, typer.Option(help="The discriminator's learning rate.")] = 2e-4,
     ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.999,
@@ -38,6 +52,7 @@ def train(
 
     The same command again goes on where it was stopped; with more iterations, where it ended.
     """
+    from recallseg.data.toy import drawn_pictures
     from recallseg.engine.gan import GanSettings, train_generator
 
     settings = GanSettings(
@@ -45,11 +60,16 @@ def train(
         iterations=iterations,
         batch=batch,
         width=width,
+        noise=noise,
+        first_side=first_side,
+        attention=attention,
         seed=seed,
         device=device,
         discriminator=discriminator,
         encoder_side=encoder_side,
         discriminator_steps=d_steps,
+        guidance=guidance,
+        guided=guided,
         generator_lr=lr_g,
         discriminator_lr=lr_d,
         ema=ema,
@@ -57,13 +77,13 @@ def train(
         checkpoint_seconds=checkpoint_seconds,
         sheet_every=sheet_every,
     )
-    recipe = train_generator(data, out, settings)
+    recipe = train_generator(drawn_pictures() if data == TOY else data, out, settings)
     typer.echo(json.dumps(recipe, indent=2) if as_json else _summary(recipe, out))
 
 
 @app.command()
 def sample(
-    file: Annotated[Path, typer.Argument(help="A generator's weights.")],
+    file: Annotated[Path, typer.Argument(help="A generator's weights, or toy: the drawn world's.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The sheet, a PNG.")],
     classes: Annotated[
         str | None, typer.Option(help="Ids such as 1,2; by default the first 20.")
@@ -76,8 +96,10 @@ def sample(
     from recallseg.replay.generator import load_generator
     from recallseg.replay.named import class_names
     from recallseg.replay.sheet import write_sheet
+    from recallseg.replay.shipped import generator_file
 
     chosen = None if classes is None else _ids(classes)
+    file = generator_file(file)
     generator, names = load_generator(file), class_names(file)
     write_sheet(
         out,
@@ -101,19 +123,17 @@ def _ids(text: str) -> list[int]:
 
 
 def _summary(recipe: dict[str, Any], out: Path) -> str:
-    data, measured, recognised = recipe["data"], recipe["classifier"], recipe["recognised"]
-    shares = ", ".join(f"{name} {share:.0%}" for name, share in recognised["classes"].items())
+    data, quality = recipe["data"], recipe["quality"]
+    shares = quality["recognised_by_class"].items()
     return "\n".join(
         [
-            f"{recipe['iterations']:,} iterations on {data['images']:,} images of "
-            f"{len(data['classes'])} classes",
-            f"classifier on images it never saw: {_share(measured['accuracy'])}, shrunk to the "
-            f"generator's size {_share(measured['accuracy_at_resolution'])}",
-            f"generated images that it takes for their class: {recognised['mean']:.0%} ({shares})",
+            f"{recipe['iterations']:,} iterations on {data['images'] - data['held_out']:,} images "
+            f"of {len(data['classes'])} classes; {data['held_out']:,} were held out",
+            f"images whose class a classifier names: generated {quality['recognised']:.1%}, held "
+            f"out {quality['recognised_of_real']:.1%}",
+            "by class: " + ", ".join(f"{name} {share:.0%}" for name, share in shares),
+            f"Fréchet distance from those held out: generated {quality['fid']:.1f}, real "
+            f"{quality['fid_of_real']:.1f}",
             str(out),
         ]
     )
-
-
-def _share(value: float | None) -> str:
-    return "–" if value is None else f"{value:.1%}"

@@ -149,7 +149,8 @@ class ReplayConfig(Section):
     """`none`, `folder`, `web` or `gan`."""
     path: Path | None = None
     """For `folder`: a folder per class, or a list of photos with tags (`photos.jsonl`); for `gan`:
-    the generator's weights. A relative path is looked for in `$RECALLSEG_DATA` too."""
+    the generator's weights, or `toy`, which comes with the package. A relative path is looked for
+    in `$RECALLSEG_DATA` too."""
     collection: str | None = None
     """For `folder`: use only this collection of a list."""
     site: Literal["flickr", "openverse", "commons"] = "openverse"
@@ -165,11 +166,12 @@ class ReplayConfig(Section):
     queries: dict[str, str] = {}
     """What to search for instead of a class's name."""
     classifier: str = "efficientnet_lite0"
-    """For `gan`: who maps our classes to the generator's: a timm network trained on ImageNet, or
-    the `.classifier.safetensors` that `recallseg gan train` wrote."""
-    map_by: Literal["area", "photos"] = "area"
-    """For `gan`: how much a photo counts when a class is mapped: by the share of it that the class
-    covers, or each the same, as in the paper."""
+    """For `gan`: who maps our classes to the generator's: a timm network trained on ImageNet, the
+    `.classifier.safetensors` that `recallseg gan train` wrote, or `toy`."""
+    map_by: Literal["area", "photos", "boxes"] = "area"
+    """For `gan`: what is classified to map a class: whole photos, which count by the share that the
+    class covers, or each the same, as in the paper; or boxes around the class, which count by
+    area."""
     truncation: Annotated[float, Field(gt=0, le=1)] = 1.0
     """For `gan`: how far from the mean noise is drawn; less is cleaner and more alike."""
     images_per_class: Positive = 500

@@ -2,6 +2,10 @@
 
 from collections.abc import Iterator
 
+import numpy as np
+import numpy.typing as npt
+import torch
+from PIL import Image
 from torch import Tensor
 
 from recallseg.engine.session import Session
@@ -10,6 +14,12 @@ from recallseg.model.cores import on_every_core
 from recallseg.replay.mapping import Match, PhotoClassifier, map_classes
 from recallseg.scenario import Step
 
+MARGIN = 0.1
+"""Around a box, as a share of its sides."""
+
+Look = tuple[Image.Image, dict[str, float]]
+"""What the classifier is shown, and how much that counts for each class."""
+
 
 def map_step(
     session: Session, world: World, step: Step, classifier: PhotoClassifier
@@ -17,16 +27,27 @@ def map_step(
     """What the generator calls each class of C_k, by classifying the photos of T_k."""
     classifier = session.fabric.to_device(classifier)
     scenario, dataset = world.scenario, world.train
-    by_area = session.config.replay.map_by == "area"
-    holding = {label: scenario.presence.stems_with(label) for label in step.new_classes}
+    map_by = session.config.replay.map_by
+    names = dict(zip(step.new_classes, scenario.names(step.new_classes), strict=True))
+    holding = {label: scenario.presence.stems_with(label) for label in names}
     rows = dataset.rows(step.images)
 
-    def classified(row: int) -> tuple[Tensor, list[dict[str, float]]]:
+    def looks(row: int) -> list[Look]:
         photo, mask = dataset.read(row)
-        shown = [label for label in holding if dataset.pairs[row].stem in holding[label]]
-        areas = [float((mask == label).mean()) if by_area else 1.0 for label in shown]
-        logits = classifier(session.fabric.to_device(classifier.prepare(photo)[None]))
-        return logits, [dict(zip(scenario.names(shown), areas, strict=True))]
+        stem = dataset.pairs[row].stem
+        inside = {name: mask == at for at, name in names.items() if stem in holding[at]}
+        areas = {name: float(where.mean()) for name, where in inside.items()}
+        if map_by == "photos":
+            return [(photo, dict.fromkeys(areas, 1.0))]
+        seen = [name for name in inside if areas[name] and map_by == "boxes"]
+        boxes = [(photo.crop(box(inside[name])), {name: areas[name]}) for name in seen]
+        return boxes or [(photo, areas)]
+
+    def classified(row: int) -> tuple[Tensor, list[dict[str, float]]]:
+        views, weights = zip(*looks(row), strict=True)
+        prepared = [classifier.prepare(view)[None] for view in views]
+        logits = [classifier(session.fabric.to_device(each)) for each in prepared]
+        return torch.cat(logits), [*weights]
 
     def batches() -> Iterator[tuple[Tensor, list[dict[str, float]]]]:
         with session.reporter.phase(f"step {step.index}: class mapping", len(rows)) as phase:
@@ -35,3 +56,15 @@ def map_step(
                 phase.advance()
 
     return map_classes(batches(), classifier.names)
+
+
+def box(where: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of what is True, with a margin, inside the photo."""
+    edges = []
+    for axis in (0, 1):
+        places = np.flatnonzero(where.any(axis))
+        first, last = int(places[0]), int(places[-1]) + 1
+        margin = round(MARGIN * (last - first))
+        edges.append((max(0, first - margin), min(where.shape[1 - axis], last + margin)))
+    (left, right), (top, bottom) = edges
+    return left, top, right, bottom

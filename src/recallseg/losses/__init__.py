@@ -13,6 +13,7 @@ from recallseg.losses.distillation import (
     unbiased_distillation,
 )
 from recallseg.losses.hinge import hinge_discriminator, hinge_generator
+from recallseg.losses.normal import normal_divergence
 
 __all__ = [
     "classwise_cross_entropy",
@@ -23,6 +24,7 @@ __all__ = [
     "hinge_discriminator",
     "hinge_generator",
     "lwf_distillation",
+    "normal_divergence",
     "unbiased_cross_entropy",
     "unbiased_distillation",
 ]

@@ -11,15 +11,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.errors import RecallsegError
-from recallseg.replay.biggan_config import FIRST_SIDE, FIRST_WIDTH, BigGANConfig
-
-MOMENTUM = 0.1
+from recallseg.replay.biggan_config import BigGANConfig
 
 
 class TruncationNorm(nn.Module):
     """Batch normalisation with statistics stored for several truncations of the noise.
 
-    In training mode it uses the batch's own and moves all stored rows towards them.
+    In training mode it uses the batch's own and leaves those alone: `standing_statistics` finds
+    them when training is over.
     """
 
     running_means: Tensor
@@ -33,9 +32,12 @@ class TruncationNorm(nn.Module):
 
     def normalise(self, x: Tensor, truncation: float, gain: Tensor, offset: Tensor) -> Tensor:
         """`x` (B,C,H,W) normalised, then times `gain` plus `offset`, each (B,C) or (C,)."""
-        mean, var = self._batch_statistics(x) if self.training else self.statistics(truncation)
-        gain = gain * torch.rsqrt(var + self.eps)
-        offset = offset - mean * gain
+        if self.training:
+            x = F.batch_norm(x, None, None, training=True, eps=self.eps)
+        else:
+            mean, var = self.statistics(truncation)
+            gain = gain * torch.rsqrt(var + self.eps)
+            offset = offset - mean * gain
         return torch.addcmul(offset[..., None, None], x, gain[..., None, None])
 
     def statistics(self, truncation: float) -> tuple[Tensor, Tensor]:
@@ -45,12 +47,6 @@ class TruncationNorm(nn.Module):
         low, high = int(whole), min(int(whole) + 1, last)
         means, variances = self.running_means, self.running_vars
         return means[low].lerp(means[high], share), variances[low].lerp(variances[high], share)
-
-    def _batch_statistics(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        var, mean = torch.var_mean(x, dim=(0, 2, 3), correction=0)
-        self.running_means.lerp_(mean.detach(), MOMENTUM)
-        self.running_vars.lerp_(var.detach(), MOMENTUM)
-        return mean, var
 
 
 class ConditionalNorm(TruncationNorm):
@@ -130,13 +126,14 @@ class Attention(nn.Module):
 
 
 class Generator(nn.Module):
-    """From a condition (B,D) to images: a 4×4 map that blocks refine and enlarge."""
+    """From a condition (B,D) to images: a small map that blocks refine and enlarge."""
 
     def __init__(self, config: BigGANConfig) -> None:
         super().__init__()
         width = config.channel_width
         condition = config.z_dim + config.class_embed_dim
-        self.gen_z = nn.Linear(condition, FIRST_SIDE**2 * FIRST_WIDTH * width)
+        self.side = config.first_side
+        self.gen_z = nn.Linear(condition, self.side**2 * config.layers[0][1] * width)
         self.layers = nn.ModuleList()
         for position, (up, before, after) in enumerate(config.layers):
             if position == config.attention_layer_position:
@@ -147,8 +144,8 @@ class Generator(nn.Module):
 
     def forward(self, condition: Tensor, truncation: float) -> Tensor:
         """Images (B,3,H,W) in [-1,1]; of the last convolution's outputs only three are used."""
-        first: Tensor = self.gen_z(condition).view(len(condition), FIRST_SIDE, FIRST_SIDE, -1)
-        x = first.permute(0, 3, 1, 2).contiguous()
+        first: Tensor = self.gen_z(condition).view(len(condition), self.side, self.side, -1)
+        x = first.permute(0, 3, 1, 2)
         for layer in self.layers:
             x = layer(x, condition, truncation) if isinstance(layer, Block) else layer(x)
         x = F.relu(self.bn(x, truncation))

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from recallseg.errors import RecallsegError, unknown_name
 
-FIRST_SIDE, FIRST_WIDTH = 4, 16
+FIRST_SIDE = 4
 
 Layer = tuple[bool, int, int]
 """Whether a block doubles the resolution; its input and output channels in `channel_width`s."""
@@ -38,6 +38,9 @@ class BigGANConfig:
     channel_width: int = 128
     num_classes: int = 1000
     layers: tuple[Layer, ...] = deep_layers(WIDTHS[128])
+    first_side: int = FIRST_SIDE
+    """The resolution that a linear layer draws and blocks enlarge; 4 in the public files. From 16
+    on, small generators learn shapes much sooner."""
     attention_layer_position: int = 8
     """The block before which attention stands; -1 for no attention."""
     eps: float = 1e-4
@@ -47,12 +50,12 @@ class BigGANConfig:
     def __post_init__(self) -> None:
         """Refuse layers that do not fit together."""
         inputs, outputs = ([layer[side] for layer in self.layers] for side in (1, 2))
-        if [FIRST_WIDTH, *outputs] != [*inputs, 1]:
+        if [*outputs] != [*inputs[1:], 1]:
             raise RecallsegError(
-                f"A generator's layers start at {FIRST_WIDTH} widths, end at 1 and each takes what "
-                f"the one before gives, but the inputs are {inputs} and the outputs {outputs}."
+                "A generator's layers end at 1 width and each takes what the one before gives, but "
+                f"the inputs are {inputs} and the outputs {outputs}."
             )
-        side = FIRST_SIDE * 2 ** sum(layer[0] for layer in self.layers)
+        side = self.first_side * 2 ** sum(layer[0] for layer in self.layers)
         if side != self.output_dim or self.channel_width < 4:
             raise RecallsegError(
                 f"The generator's layers make images of {side} px and its channel width is "
@@ -67,6 +70,7 @@ class BigGANConfig:
         channel_width: int = 128,
         num_classes: int = 1000,
         attention: int | None = None,
+        first_side: int = FIRST_SIDE,
     ) -> "BigGANConfig":
         """BigGAN-deep for square images of `resolution` px, as public for 128, 256 and 512.
 
@@ -75,10 +79,19 @@ class BigGANConfig:
         """
         if resolution not in WIDTHS:
             raise unknown_name("generator resolution", str(resolution), map(str, WIDTHS))
-        layers = deep_layers(WIDTHS[resolution])
-        places = {0: -1} | {FIRST_SIDE << at // 2: at for at in range(0, len(layers), 2)}
+        sides = [FIRST_SIDE << place for place in range(len(WIDTHS[resolution]) - 1)]
+        if first_side not in sides:
+            raise unknown_name("first resolution", str(first_side), map(str, sides))
+        layers = deep_layers(WIDTHS[resolution][sides.index(first_side) :])
+        places = {0: -1} | {first_side << at // 2: at for at in range(0, len(layers), 2)}
         side = min(64, resolution // 2) if attention is None else attention
         if side not in places:
             raise unknown_name("attention resolution", str(side), map(str, places))
-        sizes = {"channel_width": channel_width, "num_classes": num_classes}
-        return cls(resolution, layers=layers, attention_layer_position=places[side], **sizes)
+        return cls(
+            resolution,
+            channel_width=channel_width,
+            num_classes=num_classes,
+            layers=layers,
+            first_side=first_side,
+            attention_layer_position=places[side],
+        )

@@ -9,23 +9,23 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from recallseg.data.kinds import found_path
 from recallseg.errors import RecallsegError
 from recallseg.model.weights import imagenet_classifier
 from recallseg.replay.mapping import ImageNetClassifier, PhotoClassifier
 from recallseg.replay.named import class_names, read_about, save_named
+from recallseg.replay.shipped import SHIPPED, classifier_file
 
 NETWORK, FEATURES = "efficientnet_lite0", 1280
 SUFFIX = ".safetensors"
 
 
 def build_classifier(name: str) -> PhotoClassifier:
-    """The classifier that `replay.classifier` names: a timm network, or a file of one's own.
+    """The classifier that `replay.classifier` names: a timm network, a shipped one, or a file.
 
     A relative path is looked for in the folder of datasets too.
     """
-    if name.endswith(SUFFIX):
-        return load_classifier(found_path(Path(name).expanduser()))
+    if name in SHIPPED or name.endswith(SUFFIX):
+        return load_classifier(classifier_file(Path(name).expanduser()))
     return ImageNetClassifier(name)
 
 

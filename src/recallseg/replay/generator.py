@@ -1,5 +1,6 @@
 """Generators from files, and the images that they make for a class (paper, eq. gan)."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -64,10 +65,12 @@ def config_of(state: State) -> BigGANConfig | None:
     try:
         embedded, classes = state["embeddings.weight"].shape
         rows, condition = state["generator.gen_z.weight"].shape
-        width = rows // 256
+        width = len(state["generator.conv_to_rgb.weight"])
         blocks, attention = _layers_of(state, width)
+        first_side = math.isqrt(rows // (width * blocks[0][0]))
         return BigGANConfig(
-            output_dim=4 * 2 ** (len(blocks) // 2),
+            output_dim=first_side * 2 ** (len(blocks) // 2),
+            first_side=first_side,
             z_dim=condition - embedded,
             class_embed_dim=embedded,
             channel_width=width,
@@ -76,7 +79,7 @@ def config_of(state: State) -> BigGANConfig | None:
             attention_layer_position=attention,
             n_stats=len(state["generator.bn.running_means"]),
         )
-    except (KeyError, ValueError, ZeroDivisionError, RecallsegError):
+    except (KeyError, ValueError, IndexError, ZeroDivisionError, RecallsegError):
         return None
 
 

@@ -11,7 +11,9 @@ from recallseg.replay.photos import Source
 
 
 def _folder(config: ReplayConfig) -> Source:
-    return FolderSource(replay_path(config), config.collection, config.match, config.queries)
+    return FolderSource(
+        found_path(replay_path(config)), config.collection, config.match, config.queries
+    )
 
 
 def _web(config: ReplayConfig) -> Source:
@@ -33,8 +35,9 @@ def _gan(config: ReplayConfig) -> Source:
     from recallseg.replay.gan import GanSource
     from recallseg.replay.generator import load_generator
     from recallseg.replay.named import class_names
+    from recallseg.replay.shipped import generator_file
 
-    path = replay_path(config)
+    path = generator_file(replay_path(config))
     names = class_names(path)
     return GanSource(load_generator(path), names=names, truncation=config.truncation)
 
@@ -54,7 +57,7 @@ def build_source(config: ReplayConfig) -> Source:
 
 
 def replay_path(config: ReplayConfig) -> Path:
-    """`replay.path` as it is, or in the folder of datasets."""
+    """`replay.path`, which some sources need."""
     if config.path is None:
         raise RecallsegError(f"replay.source={config.source} needs replay.path.")
-    return found_path(config.path)
+    return config.path

@@ -6,7 +6,13 @@ where; `studio` turns drawings into pixels and masks; a `Style` is a look of the
 
 from recallseg.data.toy.portraits import SUBJECTS, TWINS, draw_plate, draw_snapshot
 from recallseg.data.toy.scenes import CONFUSABLE, draw_scene
-from recallseg.data.toy.writing import drawn_world, write_pictures, write_scenes, write_snapshots
+from recallseg.data.toy.writing import (
+    drawn_pictures,
+    drawn_world,
+    write_pictures,
+    write_scenes,
+    write_snapshots,
+)
 
 __all__ = [
     "CONFUSABLE",
@@ -15,6 +21,7 @@ __all__ = [
     "draw_plate",
     "draw_scene",
     "draw_snapshot",
+    "drawn_pictures",
     "drawn_world",
     "write_pictures",
     "write_scenes",

@@ -78,7 +78,7 @@ def draw_snapshot(
 
 
 def draw_plate(seed: int, subject: str, number: int, side: int = 64) -> npt.NDArray[np.uint8]:
-    """A square picture (side, side, 3) of one subject in the middle."""
+    """A square picture (side, side, 3) of one subject in the middle, as it always stands."""
     thing = SUBJECTS[subject]
     kind = list(SUBJECTS).index(subject)
     dice, film = (Dice(seed, PLATE.key, kind, number, use) for use in (0, 1))
@@ -87,9 +87,8 @@ def draw_plate(seed: int, subject: str, number: int, side: int = 64) -> npt.NDAr
     picture = Picture(developed(pen.canvas, film, rough=3), PLATE, film)
     room = min(0.84, 0.92 / thing.aspect) * dice.between(0.88, 1.06)
     x = side * (0.5 + dice.between(-0.03, 0.03))
-    spot = Spot(
-        x, side * (0.52 + 0.48 * room), side * room, dice.chance(0.5), dice.between(-0.02, 0.02)
-    )
+    turn = dice.between(-0.02, 0.02)
+    spot = Spot(x, side * (0.52 + 0.48 * room), side * room, turn=turn)
     picture.add(thing, spot, 0, dice)
     return picture.photo()
 

@@ -1,7 +1,7 @@
 """Drawn pictures as files: scenes as a dataset of photos and masks, pictures in class folders."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,19 +18,28 @@ from recallseg.progress import map_files
 
 COUNTS: Mapping[str, int] = {"train": 1200, "val": 300}
 SPLITS = tuple(COUNTS)
+PICTURES = 200
+"""Of each of a generator's classes."""
 
 
 def drawn_world() -> Path:
-    """The default world as a folder of the cache, drawn in half a minute when first asked for.
+    """The default world as a folder of the cache, drawn in half a minute when first asked for."""
+    return _drawn("scenes", lambda folder: write_scenes(folder, COUNTS))
 
-    Its name is a hash of the code that draws it, and it appears only when it is complete.
-    """
+
+def drawn_pictures() -> Path:
+    """The generator's pictures as a folder of the cache, drawn when first asked for."""
+    return _drawn("pictures", lambda folder: write_pictures(folder, PICTURES))
+
+
+def _drawn(kind: str, write: Callable[[Path], object]) -> Path:
+    """A folder named by a hash of the code that draws it; it appears only when it is complete."""
     sources = sorted(Path(__file__).parent.glob("*.py"))
     code = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()[:16]
-    folder = cache_root() / "toy" / code
+    folder = cache_root() / "toy" / f"{kind}-{code}"
     if not folder.is_dir():
         try:
-            write_scenes(folder, COUNTS)
+            write(folder)
         except (OSError, RecallsegError):
             if not folder.is_dir():
                 raise

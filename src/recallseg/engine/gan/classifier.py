@@ -1,27 +1,25 @@
 """A classifier of the generator's classes, for the class mapping (paper, eq. mapper)."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import torch
-from PIL import Image
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
 from recallseg.data.dataset import read_photo
 from recallseg.engine.reporting import Reporter
-from recallseg.progress import prefetch
-from recallseg.replay.biggan import BigGAN
+from recallseg.model.cores import on_every_core
 from recallseg.replay.classifier import load_classifier, pooled, save_classifier
-from recallseg.replay.generator import sample
 from recallseg.replay.mapping import ImageNetClassifier, PhotoClassifier
 from recallseg.replay.named import read_about
 from recallseg.replay.training import ClassFolder
 
 DECAY = 1e-3
 STEPS = 200
-BATCH = 16
+ENOUGH = 100
+"""Images of a class that a linear head learns from, at most."""
 
 
 def trained_classifier(
@@ -70,58 +68,36 @@ def fit_head(features: Tensor, labels: Tensor, classes: int) -> nn.Linear:
     return head
 
 
-def accuracy_of(classifier: PhotoClassifier, images: Tensor, labels: Tensor) -> float | None:
-    """The share of square images (N,3,H,W), in bytes, that are taken for their class."""
-    return _share(predictions(classifier, images) == labels)
-
-
-def recognised(
-    generator: BigGAN, classifier: PhotoClassifier, per_class: int, reporter: Reporter
-) -> list[float]:
-    """For each class the share of generated images that the classifier takes for it."""
-    shares = []
-    classes = generator.config.num_classes
-    with reporter.phase("measuring", classes) as phase:
-        for class_id in range(classes):
-            images = torch.stack([*sample(generator, class_id, per_class)])
-            right = predictions(classifier, images) == class_id
-            shares.append(round(right.float().mean().item(), 4))
-            phase.advance()
-    return shares
-
-
-@torch.no_grad()
-def predictions(classifier: PhotoClassifier, images: Tensor) -> Tensor:
-    """The class ids (N,) that square images (N,3,H,W), in bytes, are taken for."""
-    answers = []
-    for first in range(0, len(images), BATCH):
-        part = images[first : first + BATCH]
-        photos = [Image.fromarray(image.permute(1, 2, 0).numpy()) for image in part]
-        prepared = torch.stack([classifier.prepare(photo) for photo in photos])
-        answers.append(classifier(prepared.to(classifier.mean.device)).argmax(1).cpu())
-    return torch.cat(answers) if answers else torch.empty(0, dtype=torch.long)
-
-
 def _fit(
     folder: ClassFolder, device: torch.device, reporter: Reporter
 ) -> tuple[nn.Linear, float | None]:
-    features = torch.cat([*_features(folder.paths, device, reporter)])
-    labels, apart = folder.labels, folder.held_out
+    apart = folder.held_out
+    chosen = torch.cat([apart.nonzero()[:, 0], _first(folder.labels, ~apart, ENOUGH)])
+    paths = [folder.paths[row] for row in chosen]
+    features = torch.cat([*_features(paths, device, reporter)])
+    labels, apart = folder.labels[chosen], apart[chosen]
     head = fit_head(features[~apart], labels[~apart], len(folder.names))
     with torch.no_grad():
         right = head(features[apart]).argmax(1) == labels[apart]
-    return head, _share(right)
+    return head, round(right.float().mean().item(), 4) if len(right) else None
 
 
-def _features(paths: Iterable[Path], device: torch.device, reporter: Reporter) -> Iterator[Tensor]:
+def _first(labels: Tensor, among: Tensor, count: int) -> Tensor:
+    """The places of the first `count` of each label, of those that are `among`."""
+    rows = [
+        ((labels == label) & among).nonzero()[:count, 0] for label in range(1 + int(labels.max()))
+    ]
+    return torch.cat(rows)
+
+
+def _features(paths: Sequence[Path], device: torch.device, reporter: Reporter) -> Iterator[Tensor]:
     """Features (1,D) of each photo, whole and undistorted, as the class mapping sees photos."""
     network = ImageNetClassifier().to(device)
-    paths = [*paths]
+
+    def look(path: Path) -> Tensor:
+        return pooled(network, network.prepare(read_photo(path))[None].to(device)).cpu()
+
     with reporter.phase("classifier features", len(paths)) as phase:
-        for photo in prefetch(lambda path: network.prepare(read_photo(path)), paths):
-            yield pooled(network, photo[None].to(device)).cpu()
+        for features in on_every_core(look, paths):
+            yield features
             phase.advance()
-
-
-def _share(right: Tensor) -> float | None:
-    return round(right.float().mean().item(), 4) if len(right) else None

@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 import torch
@@ -12,14 +13,15 @@ from recallseg.engine.gan.players import Players
 from recallseg.engine.gan.settings import GanSettings
 from recallseg.engine.reporting import Reporter
 from recallseg.errors import RecallsegError
-from recallseg.losses import hinge_discriminator, hinge_generator
+from recallseg.losses import hinge_discriminator, hinge_generator, normal_divergence
 from recallseg.replay.generator import truncated_noise
 from recallseg.replay.training import augment
+from recallseg.replay.training.guide import drawn_from
 from recallseg.replay.training.images import Draws
 
 NAME = "generator"
-DRAWS, NOISE = 1, 2
-"""Keep the two kinds of random numbers apart."""
+PIXELS, DIVERGENCE = 8.0, 0.005
+"""How much a pixel counts beside a feature, and a nat of what the guide tells of an image."""
 LINES = 200
 """Lines that one training adds to the journal, at most."""
 
@@ -70,61 +72,76 @@ def train(
         keep(settings.iterations)
 
 
+@dataclass(frozen=True)
+class Dealt:
+    """What the players see in one step: of each image what the discriminator judges."""
+
+    real: list[Tensor]
+    real_classes: Tensor
+    fake: list[Tensor]
+    fake_classes: Tensor
+    astray: Tensor
+    """How far the images made after the guide's noise are from those that it was shown."""
+
+
 def play(
     players: Players, draws: Draws, settings: GanSettings, iteration: int
 ) -> tuple[float, float]:
     """One iteration: the discriminator's steps, then the generator's; both losses.
 
     The generated images of the last discriminator step are also those of the generator step, so
-    that they are made and seen once.
+    that they are made and seen once. Until `guided` iterations are over there is only the guide.
     """
     last = settings.discriminator_steps - 1
-    for part in range(last):
+    alone = settings.by_chance(iteration) == 0
+    for part in range(0 if alone else last):
         with torch.no_grad():
-            fake, classes = imagine(players, settings, iteration, part)
-        teach(players, draws, settings, iteration, part, fake, classes)
-    fake, classes = imagine(players, settings, iteration, last)
-    loss_d = teach(players, draws, settings, iteration, last, fake, classes)
-    loss_g = hinge_generator(players.discriminator.judge(fake, classes))
-    learning = [*players.generator.parameters()]
-    loss_g.backward(inputs=learning)  # type: ignore[no-untyped-call]
+            dealt = deal(players, draws, settings, iteration, part)
+        teach(players, dealt)
+    dealt = deal(players, draws, settings, iteration, last)
+    loss_d = 0.0 if alone else teach(players, dealt)
+    loss_g = settings.guidance * dealt.astray
+    if not alone:
+        scores = players.discriminator.judge(dealt.fake, dealt.fake_classes)
+        loss_g = loss_g + hinge_generator(scores)
+    loss_g.backward(inputs=players.creative)  # type: ignore[no-untyped-call]
     players.generator_adam.step()
     players.generator_adam.zero_grad(set_to_none=True)
     players.average.update(iteration)
     return loss_d, loss_g.item()
 
 
-def imagine(
-    players: Players, settings: GanSettings, iteration: int, part: int
-) -> tuple[list[Tensor], Tensor]:
-    """What the discriminator sees of a batch of generated images, and their class ids."""
+def deal(players: Players, draws: Draws, settings: GanSettings, iteration: int, part: int) -> Dealt:
+    """Real images, and as many generated ones: by chance, and after some of the real ones."""
+    rng = np.random.default_rng([settings.seed, iteration, part])
     device, config = settings.torch_device(), players.generator.config
-    rng = np.random.default_rng([NOISE, settings.seed, iteration, part])
-    classes = torch.from_numpy(rng.integers(config.num_classes, size=settings.batch)).to(device)
-    seed = (NOISE, settings.seed, iteration, part, 1)
-    noise = truncated_noise(settings.batch, config.z_dim, seed=seed)
-    images = players.generator(noise.to(device), classes)
-    return players.discriminator.see(augment(images, rng)), classes
-
-
-def teach(
-    players: Players,
-    draws: Draws,
-    settings: GanSettings,
-    iteration: int,
-    part: int,
-    fake: list[Tensor],
-    fake_classes: Tensor,
-) -> float:
-    """One step of the discriminator on real and generated images; its loss."""
-    rng = np.random.default_rng([DRAWS, settings.seed, iteration, part])
-    images, real_classes = draws.batch(settings.batch, rng)
+    images, real_classes = (each.to(device) for each in draws.batch(settings.batch, rng))
+    free = settings.by_chance(iteration)
+    chance = torch.from_numpy(rng.integers(config.num_classes, size=free)).to(device)
+    classes = torch.cat([chance, real_classes[free:]])
+    noise = truncated_noise(free, config.z_dim, seed=(settings.seed, iteration, part)).to(device)
+    mean, spread = players.guide(images[free:], classes[free:])
+    normal = torch.from_numpy(rng.standard_normal(mean.shape)).float().to(device)
+    made = players.generator(torch.cat([noise, drawn_from(mean, spread, normal)]), classes)
+    changes = rng.integers(2**32)
+    fake = players.discriminator.see(augment(made, np.random.default_rng(changes)))
     with torch.no_grad():
-        real = players.discriminator.see(augment(images.to(fake[0].device), rng))
-    seen = [torch.cat([one, other.detach()]) for one, other in zip(real, fake, strict=True)]
-    classes = torch.cat([real_classes.to(fake_classes.device), fake_classes])
-    scores = players.discriminator.judge(seen, classes)
-    loss = hinge_discriminator(*scores.chunk(2))
+        real = players.discriminator.see(augment(images, np.random.default_rng(changes)))
+    astray = made.new_zeros(())
+    if free < settings.batch:
+        after = [(made, images), *zip(fake, real, strict=True)]
+        gaps = [(one[free:] - other[free:]).abs().mean() for one, other in after]
+        told = normal_divergence(mean, spread).mean()
+        astray = PIXELS * gaps[0] + sum(gaps[1:]) / len(fake) + DIVERGENCE * told
+    return Dealt(real, real_classes, fake, classes, astray)
+
+
+def teach(players: Players, dealt: Dealt) -> float:
+    """One step of the discriminator on real and generated images; its loss."""
+    both = zip(dealt.real, dealt.fake, strict=True)
+    seen = [torch.cat([real, fake.detach()]) for real, fake in both]
+    classes = torch.cat([dealt.real_classes, dealt.fake_classes])
+    loss = hinge_discriminator(*players.discriminator.judge(seen, classes).chunk(2))
     loss.backward()  # type: ignore[no-untyped-call]
     players.discriminator_adam.step()
     players.discriminator_adam.zero_grad(set_to_none=True)

@@ -13,6 +13,7 @@ from recallseg.files import atomic_path
 from recallseg.replay.biggan import BigGAN
 from recallseg.replay.training import (
     Discriminator,
+    Guide,
     build_discriminator,
     finished,
     standing_statistics,
@@ -24,9 +25,10 @@ BETAS = (0.0, 0.999)
 
 @dataclass
 class Players:
-    """Generator and discriminator with their optimisers, and the generator's moving average."""
+    """Generator, its guide, and discriminator, with their optimisers and a moving average."""
 
     generator: BigGAN
+    guide: Guide
     discriminator: Discriminator
     generator_adam: torch.optim.Adam
     discriminator_adam: torch.optim.Adam
@@ -39,18 +41,25 @@ class Players:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
             generator = trainable_generator(config).to(device)
+            guide = Guide(config.z_dim, num_classes).to(device)
             discriminator = build_discriminator(
                 settings.discriminator, config, settings.encoder_side
             ).to(device)
-        learning = [p for p in discriminator.parameters() if p.requires_grad]
-        rates = settings.generator_lr, settings.discriminator_lr
+        creative = [*generator.parameters(), *guide.parameters()]
+        critical = [p for p in discriminator.parameters() if p.requires_grad]
         return cls(
             generator,
+            guide,
             discriminator,
-            torch.optim.Adam(generator.parameters(), rates[0], BETAS),
-            torch.optim.Adam(learning, rates[1], BETAS),
+            torch.optim.Adam(creative, settings.generator_lr, BETAS),
+            torch.optim.Adam(critical, settings.discriminator_lr, BETAS),
             MovingAverage(generator.parameters(), settings.ema),
         )
+
+    @property
+    def creative(self) -> list[torch.nn.Parameter]:
+        """What learns to make images."""
+        return [*self.generator.parameters(), *self.guide.parameters()]
 
     def save(self, path: Path, key: str, iteration: int) -> None:
         """Keep everything, to go on with `iteration`."""
@@ -58,6 +67,7 @@ class Players:
             "key": key,
             "iteration": iteration,
             "generator": self.generator.state_dict(),
+            "guide": self.guide.state_dict(),
             "discriminator": self.discriminator.state_dict(),
             "generator_adam": self.generator_adam.state_dict(),
             "discriminator_adam": self.discriminator_adam.state_dict(),
@@ -77,6 +87,7 @@ class Players:
                 "another output."
             )
         self.generator.load_state_dict(saved["generator"])
+        self.guide.load_state_dict(saved["guide"])
         self.discriminator.load_state_dict(saved["discriminator"])
         self.generator_adam.load_state_dict(saved["generator_adam"])
         self.discriminator_adam.load_state_dict(saved["discriminator_adam"])

@@ -7,9 +7,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from recallseg.engine.gan.classifier import accuracy_of, recognised, trained_classifier
+from recallseg.engine.gan.classifier import trained_classifier
 from recallseg.engine.gan.loop import train
 from recallseg.engine.gan.players import Players
+from recallseg.engine.gan.quality import quality
 from recallseg.engine.gan.settings import GanSettings, Outputs
 from recallseg.engine.memory import keep_large_blocks
 from recallseg.engine.reporting import Reporter
@@ -21,13 +22,11 @@ from recallseg.replay.training import ClassFolder
 from recallseg.replay.training.images import Draws
 from recallseg.version import __version__
 
-MEASURED = 50
-"""Generated images a class that are shown to the classifier."""
-
 
 def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, Any]:
     """Train a generator and a classifier on the images of `data`; the recipe that is kept.
 
+    A tenth of the images is held out from both, to measure them with.
     Interrupted and called again it goes on, and ends with the same weights on the same device.
     Called with more iterations than before, it goes on from where it ended.
     """
@@ -39,7 +38,8 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
         return done
     keep_large_blocks()
     reporter = Reporter(outputs.journal)
-    draws = Draws(folder.read(settings.resolution), folder.labels, settings.mirror)
+    pixels, labels, apart = folder.read(settings.resolution), folder.labels, folder.held_out
+    draws = Draws(pixels[~apart], labels[~apart], settings.mirror)
     players = Players.new(settings, len(folder.names))
     start = players.resume(outputs.checkpoint, key)
     device = settings.torch_device()
@@ -56,21 +56,21 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
     generator = players.result(settings)
     save_named(outputs.generator, generator.state_dict(), folder.names)
     write_sheet(outputs.sheet, generator, folder.names)
-    apart = folder.held_out
-    shrunk = accuracy_of(classifier, draws.pixels[apart], folder.labels[apart])
-    shares = recognised(generator, classifier, MEASURED, reporter)
     recipe = {
         "key": key,
         "settings": asdict(settings),
         "iterations": settings.iterations,
         "device": str(device),
         "data": _about(folder),
-        "classifier": {"accuracy": accuracy, "accuracy_at_resolution": shrunk},
-        "recognised": {
-            "images_per_class": MEASURED,
-            "mean": round(sum(shares) / len(shares), 4),
-            "classes": dict(zip(folder.names, shares, strict=True)),
-        },
+        "classifier": {"accuracy": accuracy},
+        "quality": quality(
+            generator,
+            classifier,
+            (pixels[apart], labels[apart]),
+            draws.pixels,
+            folder.names,
+            reporter,
+        ),
         "versions": _versions(),
     }
     write_json(outputs.recipe, recipe)

@@ -26,12 +26,22 @@ class GanSettings:
     batch: int = 32
     width: int = 16
     """The generator's channels at full resolution; it has 16 times as many at 4×4."""
+    noise: int = 128
+    """How many numbers an image is made from, besides its class, which has as many."""
+    first_side: int = 16
+    """The resolution that the generator's first layer draws at once."""
+    attention: int | None = None
+    """The resolution that attention works at: 0 for none, by default half of the image's."""
     seed: int = 0
     device: str = "auto"
     discriminator: str = "projected"
     encoder_side: int = 128
     """Smaller images are enlarged to this for the `projected` discriminator's encoder."""
     discriminator_steps: int = 1
+    guidance: float = 5.0
+    """How much the guide counts, which asks for real images again, beside the discriminator."""
+    guided: int = 500
+    """Iterations with the guide alone; later half of the images are made by chance."""
     generator_lr: float = 2e-4
     discriminator_lr: float = 2e-4
     ema: float = 0.999
@@ -46,7 +56,7 @@ class GanSettings:
         for name, known in (("discriminator", DISCRIMINATORS), ("device", DEVICES)):
             if getattr(self, name) not in known:
                 raise unknown_name(name, getattr(self, name), known)
-        for name in ("iterations", "discriminator_steps", "sheet_every", "encoder_side"):
+        for name in ("noise", "iterations", "discriminator_steps", "sheet_every", "encoder_side"):
             if getattr(self, name) < 1:
                 raise RecallsegError(f"{name} must be at least 1, not {getattr(self, name)}.")
         if self.batch < 2:
@@ -60,8 +70,20 @@ class GanSettings:
 
     def config(self, num_classes: int) -> BigGANConfig:
         """The generator's architecture."""
-        found = BigGANConfig.at(self.resolution, channel_width=self.width, num_classes=num_classes)
-        return replace(found, n_stats=TRUNCATIONS)
+        found = BigGANConfig.at(
+            self.resolution,
+            channel_width=self.width,
+            num_classes=num_classes,
+            attention=self.attention,
+            first_side=self.first_side,
+        )
+        return replace(found, z_dim=self.noise, class_embed_dim=self.noise, n_stats=TRUNCATIONS)
+
+    def by_chance(self, iteration: int) -> int:
+        """How many images of a batch the guide does not ask for."""
+        if not self.guidance:
+            return self.batch
+        return 0 if iteration < self.guided else self.batch // 2
 
     def torch_device(self) -> torch.device:
         """Where to train; `auto` takes a GPU if there is one."""

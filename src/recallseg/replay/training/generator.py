@@ -1,22 +1,19 @@
-"""A BigGAN that can be trained, and the plain one that training ends with."""
+"""A BigGAN that can be trained, and the one that training ends with."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from recallseg.replay.biggan import BigGAN
 from recallseg.replay.biggan_config import BigGANConfig
-from recallseg.replay.generator import fold_spectral_norm
-from recallseg.replay.training.spectral import add_spectral_norm, public_name
 
 
 def trainable_generator(config: BigGANConfig) -> BigGAN:
-    """A new generator under spectral norm, with orthogonal weights (Brock et al., 2019).
+    """A new generator with orthogonal weights (Brock et al., 2019), without spectral norm.
 
-    The class embedding is not normalised and starts as large as the noise, so that classes differ
-    from the first iteration on. Outputs that are not colours start, and stay, at zero.
+    The class embedding starts as large as the noise, so that classes differ from the first
+    iteration on. Outputs that are not colours start, and stay, at zero.
     """
     generator = BigGAN(config)
     for module in generator.modules():
@@ -27,18 +24,17 @@ def trainable_generator(config: BigGANConfig) -> BigGAN:
     nn.init.normal_(generator.embeddings.weight)
     with torch.no_grad():
         generator.generator.conv_to_rgb.weight[3:] = 0
-    return add_spectral_norm(generator, besides=[generator.embeddings]).train()
+    generator.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+    return generator.train()
 
 
 @torch.no_grad()
 def finished(trained: BigGAN, values: Sequence[Tensor]) -> BigGAN:
-    """A plain generator with `values` for the parameters of the trained one, and the norm folded.
+    """A generator with `values` for the parameters of the trained one.
 
-    Its normalisation statistics are those of the last batches: `standing_statistics` finds better.
+    It has no normalisation statistics of its own yet: `standing_statistics` finds them.
     """
-    names = [name for name, _ in trained.named_parameters()]
-    averaged = trained.state_dict() | dict(zip(names, values, strict=True))
-    state = {public_name(name): tensor for name, tensor in averaged.items()}
-    plain = BigGAN(trained.config).to(values[0].device)
-    plain.load_state_dict(fold_spectral_norm(state, Path("in training")))
-    return plain.eval().requires_grad_(False)
+    generator = BigGAN(trained.config).to(values[0].device)
+    for parameter, value in zip(generator.parameters(), values, strict=True):
+        parameter.copy_(value)
+    return generator.eval().requires_grad_(False)
