@@ -1,0 +1,99 @@
+"""Teach a model the drawn world step by step, and compare it with one run of the benchmark.
+
+    python tools/learn_step_by_step.py FOLDER [key=value ...]
+
+The steps of 15-1 (disjoint) are written as folders of their own; `recallseg learn` is called once
+for each, and the folder is deleted before the next call. Then the same seed and settings run as a
+benchmark, on the whole dataset. The mIoU after every step must be equal, and the decoders byte for
+byte. FOLDER must not exist; each side has a cache of its own.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PIL import Image
+
+from recallseg.config import dump_config, load_config, load_preset
+from recallseg.data import VOID, SegmentationDataset
+from recallseg.engine.world import World
+
+
+def recallseg(cache: Path, *words: str | Path) -> None:
+    """The command that a person would type; an error ends the comparison."""
+    command = [sys.executable, "-m", "recallseg", *map(str, words)]
+    environment = os.environ | {"RECALLSEG_CACHE": str(cache)}
+    subprocess.run(command, env=environment, check=True)
+
+
+def write_part(folder: Path, photos: SegmentationDataset, labels: tuple[int, ...]) -> None:
+    """Photos with masks of some classes only, as a person who labelled just these would have."""
+    for part in ("images", "masks"):
+        (folder / part).mkdir(parents=True)
+    names = [photos.classes[label] for label in labels]
+    (folder / "classes.txt").write_text("\n".join(["background", *names, ""]))
+    (folder / "train.txt").write_text("\n".join([*(pair.stem for pair in photos.pairs), ""]))
+    table = np.zeros(256, dtype=np.uint8)
+    table[list(labels)], table[VOID] = range(1, 1 + len(labels)), VOID
+    for row, pair in enumerate(photos.pairs):
+        photo, mask = photos.read(row)
+        photo.save(folder / "images" / f"{pair.stem}.png")
+        Image.fromarray(table[mask]).save(folder / "masks" / f"{pair.stem}.png")
+
+
+def differences(wanted: dict[str, Any], found: dict[str, Any], prefix: str = "") -> Iterator[str]:
+    """What must be typed to make one configuration of another."""
+    for key, value in wanted.items():
+        if isinstance(value, dict) and isinstance(found[key], dict):
+            yield from differences(value, found[key], f"{prefix}{key}.")
+        elif value != found[key]:
+            yield f"{prefix}{key}={json.dumps(value)}"
+
+
+def main(folder: Path, *overrides: str) -> None:
+    """Learn step by step, run the benchmark, compare."""
+    folder.mkdir(parents=True)
+    toy = load_preset("toy", ["method.name=recall", *overrides])
+    world, caches = World.open(toy), (folder / "cache-1", folder / "cache-2")
+    assert world.val is not None
+    recallseg(caches[0], "toy", "photos", folder / "photos")
+    write_part(folder / "val", world.val, world.scenario.order)
+    kept = {"data", "scenario", "method", "bank", "seed"}
+    wanted = {key: part for key, part in toy.model_dump(mode="json").items() if key not in kept}
+    wanted["replay"] |= {"source": "folder", "path": str(folder / "photos")}
+    settings = [*differences(wanted, load_preset("learn", []).model_dump(mode="json"))]
+    settings = [each for each in settings if not each.startswith(("replay.source", "replay.path"))]
+    for step in world.scenario:
+        part = folder / f"step-{step.index}"
+        write_part(part, world.train.subset(step.images), step.new_classes)
+        source = ("--source", f"folder:{folder / 'photos'}", "--val", folder / "val")
+        recallseg(caches[0], "learn", folder / "model", part, *settings, *source)
+        shutil.rmtree(part)
+
+    config = load_config(folder / "model" / "config.yaml")
+    changes = {"data": toy.data, "scenario": toy.scenario}
+    (folder / "benchmark.yaml").write_text(dump_config(config.model_copy(update=changes)))
+    recallseg(caches[1], "run", folder / "benchmark.yaml", "--out", folder / "runs")
+    [benchmark] = (folder / "runs").iterdir()
+    sides = (folder / "model", benchmark)
+    steps = [json.loads((side / "result.json").read_text())["steps"] for side in sides]
+    for one, other in zip(*steps, strict=True):
+        told = (one["step"], one["miou"]["all"], other["miou"]["all"])
+        sys.stdout.write("step {}: all {:.1f} and {:.1f}\n".format(*told))
+        assert one["miou"] == other["miou"]
+    for step in world.scenario:
+        name = f"step-{step.index}/decoder.safetensors"
+        assert (folder / "model" / name).read_bytes() == (benchmark / name).read_bytes()
+    sys.stdout.write("the metrics are equal, and the decoders byte for byte\n")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), *sys.argv[2:])
