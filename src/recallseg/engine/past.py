@@ -2,14 +2,13 @@
 
 import numpy as np
 
-from recallseg.data.dataset import PADDING, SegmentationDataset
 from recallseg.engine.building import build_decoder
 from recallseg.engine.folder import GALLERY, MANIFEST, RunFolder
 from recallseg.engine.gallery import write_gallery
 from recallseg.engine.helpers import Helpers
 from recallseg.engine.mapping import map_step
 from recallseg.engine.relabelling import labelling, relabelled
-from recallseg.engine.replaying import Labeller, ReplayBlock, write_manifest
+from recallseg.engine.replaying import IDENTITY, Labeller, ReplayBlock, write_manifest
 from recallseg.engine.samples import Samples
 from recallseg.engine.session import Session
 from recallseg.engine.storing import store_samples, stored_classes
@@ -20,10 +19,7 @@ from recallseg.model import Encoder, Segmenter
 from recallseg.replay.classifier import build_classifier
 from recallseg.replay.gan import GanSource, read_mapping, write_mapping
 from recallseg.replay.sources import build_source
-from recallseg.scenario import Step, look_up
-
-IDENTITY = look_up(range(1, PADDING))
-"""Labels that are channels of the model already."""
+from recallseg.scenario import Step
 
 
 class Past:
@@ -65,11 +61,13 @@ class Past:
             return self._replayed(self.block, step, name, previous)
         if not self.method.stores:
             return []
-        return [
-            self._samples_of(dataset, name, previous.encoder)
+        stored = [
+            dataset
             for earlier in self.world.scenario[: step.index]
             for dataset in stored_classes(self.folder.step(earlier.index), earlier)
         ]
+        photos = [PhotoSet(each, [pair.stem for pair in each.pairs], IDENTITY) for each in stored]
+        return [self._samples_of(each, name, previous.encoder) for each in photos]
 
     def _replayed(
         self, block: ReplayBlock, step: Step, name: str, previous: Segmenter
@@ -81,10 +79,10 @@ class Past:
             for label in earlier.new_classes:
                 [class_name] = self.world.scenario.names([label])
                 labeller = self._labeller(label, earlier, step, previous)
-                dataset = block.dataset(class_name, labeller)
-                if dataset is None:
+                photos = block.photos(class_name, labeller)
+                if photos is None:
                     continue
-                samples = self._samples_of(dataset, name, previous.encoder)
+                samples = self._samples_of(photos, name, previous.encoder)
                 if self.config.replay.label_on == "views":
                     samples = relabelled(samples, labelling(labeller.model, labeller.channels))
                 replayed.append(samples)
@@ -93,9 +91,8 @@ class Past:
             write_gallery(self.folder.path / GALLERY, block.gallery)
         return replayed
 
-    def _samples_of(self, dataset: SegmentationDataset, name: str, encoder: Encoder) -> Samples:
-        photos = PhotoSet(dataset, [pair.stem for pair in dataset.pairs], IDENTITY)
-        return self.supply.samples(encoder, photos, f"{name}: {dataset.name}")
+    def _samples_of(self, photos: PhotoSet, name: str, encoder: Encoder) -> Samples:
+        return self.supply.samples(encoder, photos, f"{name}: {photos.dataset.name}")
 
     def _labeller(self, label: int, earlier: Step, step: Step, previous: Segmenter) -> Labeller:
         """Who labels images of a class of C_i at step k: D^H_{C_i}, or the previous model."""

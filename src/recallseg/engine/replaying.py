@@ -6,21 +6,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
-from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
+from recallseg.data.dataset import PADDING, Pair, SegmentationDataset, read_photo
 from recallseg.data.shrink import save_mask
 from recallseg.data.transforms import photo_tensor
 from recallseg.engine.gallery import Exhibit, choose
 from recallseg.engine.session import Session
+from recallseg.engine.supply import PhotoSet
 from recallseg.files import atomic_path, cache_root, content_key, write_text
 from recallseg.model import Segmenter
 from recallseg.model.cores import on_every_core
 from recallseg.replay import ReplayPhoto, Source
 from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
-from recallseg.scenario import LookUp
+from recallseg.scenario import LookUp, look_up
 
 REPLAY = "replay"
+IDENTITY = look_up(range(1, PADDING))
+"""For labels that are channels of the model already."""
 FILTERS = {"present", "min_area", "max_area", "min_confidence"}
 LABELS = "a mask for every image, kept or not"
 """What a folder of labels holds; folders that hold something else are not found."""
@@ -67,8 +71,12 @@ class ReplayBlock:
         self.manifest.clear()
         self.gallery.clear()
 
-    def dataset(self, class_name: str, labeller: Labeller) -> SegmentationDataset | None:
-        """Replay images of a class with their pseudo-labels, or None if there are none."""
+    def photos(self, class_name: str, labeller: Labeller) -> PhotoSet | None:
+        """Replay images of a class with their pseudo-labels, or None if there are none.
+
+        If views are labelled by themselves, the images come without labels: whoever labels them,
+        and whichever are kept, their features are stored once.
+        """
         say = self.session.reporter.say
         photos_in = cache_root() / REPLAY / "photos" / content_key(self._source_key()) / class_name
         photos = self.source.collect(class_name, self.config.images_per_class, photos_in, say)
@@ -86,16 +94,31 @@ class ReplayBlock:
         ]
         self.manifest += [exhibit.about for exhibit in found]
         self.gallery += choose(found)
-        pairs = tuple(
-            Pair(exhibit.about["label"], exhibit.photo, exhibit.label)
-            for exhibit in found
-            if exhibit.about["rejected"] is None
-        )
-        say(f"replay of {class_name}: {len(pairs)} of {len(photos)} images kept")
-        if not pairs:
+        kept = [each.about["label"] for each in found if each.about["rejected"] is None]
+        say(f"replay of {class_name}: {len(kept)} of {len(photos)} images kept")
+        if not kept:
             say(f"warning: no replay images of '{class_name}'; it may be forgotten")
             return None
-        return SegmentationDataset(f"replay-{class_name}", folder, "replay", (), pairs)
+        if self.config.label_on == "views":
+            folder = self._unlabelled([exhibit.photo for exhibit in found], photos)
+        pairs = tuple(
+            Pair(each.about["label"], each.photo, folder / f"{each.about['label']}.png")
+            for each in found
+        )
+        dataset = SegmentationDataset(f"replay-{class_name}", folder, "replay", (), pairs)
+        return PhotoSet(dataset, kept, IDENTITY)
+
+    def _unlabelled(self, paths: list[Path], photos: list[ReplayPhoto]) -> Path:
+        """A folder with an empty mask for every image."""
+        folder = cache_root() / REPLAY / "unlabelled" / content_key([p.sha256 for p in photos])
+        if not folder.is_dir():
+            with atomic_path(folder) as target:
+                target.mkdir()
+                for number, path in enumerate(paths):
+                    photo = read_photo(path)
+                    empty = np.zeros((photo.height, photo.width), dtype=np.uint8)
+                    save_mask(target / f"{number:05}.png", empty)
+        return folder
 
     def _label_all(
         self,
