@@ -68,14 +68,17 @@ PLACES = (
         places.room,
         0.7,
         {
-            **{"sofa": 5, "tvmonitor": 4, "chair": 1, "cat": 2, "pottedplant": 2, "person": 2},
-            "dog": 1,
+            **{"sofa": 6, "tvmonitor": 2, "chair": 1, "cat": 2, "pottedplant": 1},
+            **{"person": 2, "dog": 1},
         },
     ),
     Place(
         places.room,
         0.7,
-        {"diningtable": 6, "chair": 4, "bottle": 2, "person": 2, "pottedplant": 2, "cat": 1},
+        {
+            **{"diningtable": 6, "chair": 4, "bottle": 2, "person": 2, "pottedplant": 1},
+            **{"sofa": 2, "cat": 1},
+        },
     ),
     Place(places.tabletop, 0.62, {"bottle": 5, "tvmonitor": 3, "pottedplant": 2, "cat": 1}),
     Place(
