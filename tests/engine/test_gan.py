@@ -1,6 +1,7 @@
 """`recallseg gan train` on two classes of plain colours."""
 
 import dataclasses
+import inspect
 import json
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from PIL import Image
 from tiny import tiny_config
 from typer.testing import CliRunner
 
+from recallseg.cli.gan import train
 from recallseg.cli.main import app
 from recallseg.engine.gan import GanSettings, runner, train_generator
 from recallseg.engine.gan import players as players_module
@@ -31,6 +33,8 @@ from recallseg.replay.training.images import Draws
 COLOURS = {"blue": (40, 40, 220), "red": (220, 40, 40)}
 QUICK = GanSettings(
     resolution=32,
+    noise=128,
+    attention=16,
     iterations=20,
     batch=4,
     width=4,
@@ -346,7 +350,8 @@ def test_the_command_trains_with_its_options(toy, data):
     """The same settings as options: there is nothing left to train."""
     path, recipe = toy
     options = "--resolution 32 --iterations 20 --batch 4 --width 4 --seed 1 --discriminator plain"
-    rates = "--lr-g 2e-3 --lr-d 2e-3 --ema 0.9 --sheet-every 15 --guidance 0 --first-side 4"
+    rates = "--lr-g 2e-3 --lr-d 2e-3 --ema 0.9 --sheet-every 15 --guidance 0 --first-side 4 "
+    rates += "--noise 128 --attention 16"
     words = ["train", data, "-o", path, *options.split(), *rates.split()]
     answer = call(*words)
     assert answer.exit_code == 0, answer.output
@@ -356,6 +361,15 @@ def test_the_command_trains_with_its_options(toy, data):
     refused = call("train", data.parent / "gone", "-o", path)
     assert isinstance(refused.exception, RecallsegError)
     assert "gone does not exist" in str(refused.exception)
+
+
+def test_the_commands_defaults_are_those_of_the_settings():
+    """They stand in two places, so that `--help` need not load torch."""
+    given = inspect.signature(train).parameters
+    others = {"generator_lr": "lr_g", "discriminator_lr": "lr_d", "discriminator_steps": "d_steps"}
+    for field in dataclasses.fields(GanSettings):
+        if field.name != "mirror":
+            assert given[others.get(field.name, field.name)].default == field.default, field.name
 
 
 def test_the_command_writes_a_sheet(toy, tmp_path):

@@ -1,6 +1,7 @@
 """`recallseg demo`: a model forgets, RECALL does not, with nothing to download."""
 
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,10 +16,17 @@ SITE = (
     "replay.allow_hosts=[127.0.0.1]",
     "replay.interval=0",
 )
+GENERATOR = (
+    "replay.source=gan",
+    "replay.path=toy",
+    "replay.classifier=toy",
+    "replay.map_by=boxes",
+)
 ROWS: dict[str, tuple[str, ...]] = {
     "Joint": ("method.name=joint",),
     "FT": ("method.name=ft",),
     "Inpainting": ("method.name=recall",),
+    "RECALL (GAN)": ("method.name=recall", *GENERATOR),
     "RECALL (Web)": ("method.name=recall", *SITE),
 }
 QUICK_SCENES = {"train": 160, "val": 40}
@@ -46,8 +54,9 @@ def demo(
 ) -> None:
     """Let a model forget and RECALL remember, on drawn scenes, with nothing to download.
 
-    Joint training, fine-tuning, inpainting alone and RECALL, whose replay images are crawled from
-    a photo site that runs on this machine meanwhile. The last line is the path of a report.
+    Joint training, fine-tuning, inpainting alone, and RECALL twice: its replay images come from a
+    generator, or from a photo site that runs on this machine meanwhile. The last line is the path
+    of a report.
     """
     from recallseg.config import load_preset
     from recallseg.engine.runner import run
@@ -66,7 +75,7 @@ def demo(
             if quick:
                 data = config.data.model_copy(update={"root": _few_scenes(out / "scenes")})
                 config = config.model_copy(update={"data": data})
-            folders.append(out / f"{label.split()[0].lower()}-s{seed}{'-quick' if quick else ''}")
+            folders.append(out / f"{_slug(label)}-s{seed}{'-quick' if quick else ''}")
             results[label] = run(config, folders[-1])
     report = out / "report.html"
     write_report(folders, report, title="A model that keeps learning")
@@ -74,6 +83,10 @@ def demo(
 
     Console().print(_as_table(results), markup=False)
     typer.echo(report)
+
+
+def _slug(label: str) -> str:
+    return re.sub(r"\W+", "-", label.lower()).strip("-")
 
 
 def _few_scenes(folder: Path) -> Path:

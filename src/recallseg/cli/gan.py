@@ -19,14 +19,12 @@ def train(
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="NAME.safetensors.")],
     resolution: Annotated[int, typer.Option(help="32, 64, 128, 256 or 512 px.")] = 64,
-    iterations: Annotated[int, typer.Option(help="Steps of the generator.")] = 10_000,
-    batch: Annotated[int, typer.Option(help="Images a step.")] = 32,
-    width: Annotated[int, typer.Option(help="Channels at full resolution.")] = 16,
-    noise: Annotated[int, typer.Option(help="Numbers that an image is made from.")] = 128,
+    iterations: Annotated[int, typer.Option(help="Steps of the generator.")] = 3_200,
+    batch: Annotated[int, typer.Option(help="Images a step.")] = 24,
+    width: Annotated[int, typer.Option(help="Channels at full resolution.")] = 32,
+    noise: Annotated[int, typer.Option(help="Numbers that an image is made from.")] = 32,
     first_side: Annotated[int, typer.Option(help="px that the first layer draws at once.")] = 16,
-    attention: Annotated[
-        int | None, typer.Option(help="px at which attention works, 0 for none; by default half.")
-    ] = None,
+    attention: Annotated[int, typer.Option(help="px at which attention works, 0 for none.")] = 0,
     seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     discriminator: Annotated[
@@ -34,16 +32,18 @@ def train(
     ] = "projected",
     encoder_side: Annotated[
         int, typer.Option(help="projected: px that smaller images are enlarged to.")
-    ] = 128,
+    ] = 64,
     d_steps: Annotated[int, typer.Option(help="Discriminator steps a generator step.")] = 1,
     guidance: Annotated[
         float, typer.Option(help="Weight of the guide beside the discriminator; 0 for none.")
     ] = 5.0,
     guided: Annotated[int, typer.Option(help="Iterations with the guide alone.")] = 500,
-    lr_g: Annotated[float, typer.Option(help="The generator's learning rate.")] = 2e-4,
-    lr_d: Annotated[float, typer.Option(help="The discriminator's learning rate.")] = 2e-4,
-    ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.999,
-    mirror: Annotated[bool, typer.Option(help="Show every second image mirrored.")] = True,
+    lr_g: Annotated[float, typer.Option(help="The generator's learning rate.")] = 1.5e-3,
+    lr_d: Annotated[float, typer.Option(help="The discriminator's learning rate.")] = 5e-4,
+    ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.995,
+    mirror: Annotated[
+        bool | None, typer.Option(help="Show every second image mirrored; at first, all but toy's.")
+    ] = None,
     checkpoint_seconds: Annotated[float, typer.Option(help="How often to save.")] = 60.0,
     sheet_every: Annotated[int, typer.Option(help="Iterations between two sheets.")] = 500,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
@@ -73,7 +73,7 @@ def train(
         generator_lr=lr_g,
         discriminator_lr=lr_d,
         ema=ema,
-        mirror=mirror,
+        mirror=data != TOY if mirror is None else mirror,
         checkpoint_seconds=checkpoint_seconds,
         sheet_every=sheet_every,
     )

@@ -16,6 +16,7 @@ from recallseg.engine.memory import keep_large_blocks
 from recallseg.engine.reporting import Reporter
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key, write_json
+from recallseg.replay.generator import load_generator
 from recallseg.replay.named import save_named
 from recallseg.replay.sheet import write_sheet
 from recallseg.replay.training import ClassFolder
@@ -26,9 +27,9 @@ from recallseg.version import __version__
 def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, Any]:
     """Train a generator and a classifier on the images of `data`; the recipe that is kept.
 
-    A tenth of the images is held out from both, to measure them with.
-    Interrupted and called again it goes on, and ends with the same weights on the same device.
-    Called with more iterations than before, it goes on from where it ended.
+    A tenth of the images is held out from both, to measure them with. The generator is kept, and
+    measured, in half precision. Interrupted and called again it goes on, and ends with the same
+    weights on the same device. Called with more iterations than before, it goes on from its end.
     """
     folder = ClassFolder.open(data)
     outputs = Outputs.at(out)
@@ -53,8 +54,9 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
         players.save(outputs.checkpoint, key, iteration)
 
     train(players, draws, settings, reporter, start, look=look, keep=keep)
-    generator = players.result(settings)
-    save_named(outputs.generator, generator.state_dict(), folder.names)
+    weights = players.result(settings).state_dict()
+    save_named(outputs.generator, {key: w.half() for key, w in weights.items()}, folder.names)
+    generator = load_generator(outputs.generator).to(device)
     write_sheet(outputs.sheet, generator, folder.names)
     recipe = {
         "key": key,
@@ -99,7 +101,7 @@ def _finished(outputs: Outputs, key: str) -> dict[str, Any] | None:
 def _about(folder: ClassFolder) -> dict[str, Any]:
     counts = map(len, folder.files)
     return {
-        "folder": str(folder.root),
+        "folder": folder.root.name,
         "images": len(folder.paths),
         "held_out": int(folder.held_out.sum()),
         "classes": dict(zip(folder.names, counts, strict=True)),

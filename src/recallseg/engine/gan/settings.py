@@ -19,32 +19,32 @@ DEVICES = ("auto", "cpu", "cuda")
 
 @dataclass(frozen=True)
 class GanSettings:
-    """How a generator is trained."""
+    """How a generator is trained; the defaults made the drawn world's, which comes with us."""
 
     resolution: int = 64
-    iterations: int = 10_000
-    batch: int = 32
-    width: int = 16
+    iterations: int = 3_200
+    batch: int = 24
+    width: int = 32
     """The generator's channels at full resolution; it has 16 times as many at 4×4."""
-    noise: int = 128
+    noise: int = 32
     """How many numbers an image is made from, besides its class, which has as many."""
     first_side: int = 16
     """The resolution that the generator's first layer draws at once."""
-    attention: int | None = None
-    """The resolution that attention works at: 0 for none, by default half of the image's."""
+    attention: int = 0
+    """The resolution that attention works at, 0 for none."""
     seed: int = 0
     device: str = "auto"
     discriminator: str = "projected"
-    encoder_side: int = 128
+    encoder_side: int = 64
     """Smaller images are enlarged to this for the `projected` discriminator's encoder."""
     discriminator_steps: int = 1
     guidance: float = 5.0
     """How much the guide counts, which asks for real images again, beside the discriminator."""
     guided: int = 500
     """Iterations with the guide alone; later half of the images are made by chance."""
-    generator_lr: float = 2e-4
-    discriminator_lr: float = 2e-4
-    ema: float = 0.999
+    generator_lr: float = 1.5e-3
+    discriminator_lr: float = 5e-4
+    ema: float = 0.995
     """Decay of the moving average of the generator's weights, which is what is kept."""
     mirror: bool = True
     checkpoint_seconds: float = 60.0
