@@ -75,7 +75,11 @@ def test_a_configuration_cannot_be_changed():
 @pytest.mark.parametrize(
     ("text", "override", "sentence"),
     [
-        ("preset: nature", [], "Unknown preset 'nature'. Known: learn, paper, small, toy."),
+        (
+            "preset: nature",
+            [],
+            "Unknown preset 'nature'. Known: learn, paper, small, toy, toy-gan, toy-web.",
+        ),
         ("- a list", [], "must hold settings"),
         ("seed: [1", [], "not readable YAML"),
         ("extends: own.yaml", [], "extends itself"),

@@ -13,14 +13,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from recallseg.config import dump_config, load_config, load_preset
+from recallseg.config import dump_config, flat, load_config, load_preset
 from recallseg.data import VOID, SegmentationDataset
 from recallseg.engine.world import World
 
@@ -47,15 +45,6 @@ def write_part(folder: Path, photos: SegmentationDataset, labels: tuple[int, ...
         Image.fromarray(table[mask]).save(folder / "masks" / f"{pair.stem}.png")
 
 
-def differences(wanted: dict[str, Any], found: dict[str, Any], prefix: str = "") -> Iterator[str]:
-    """What must be typed to make one configuration of another."""
-    for key, value in wanted.items():
-        if isinstance(value, dict) and isinstance(found[key], dict):
-            yield from differences(value, found[key], f"{prefix}{key}.")
-        elif value != found[key]:
-            yield f"{prefix}{key}={json.dumps(value)}"
-
-
 def main(folder: Path, *overrides: str) -> None:
     """Learn step by step, run the benchmark, compare."""
     folder.mkdir(parents=True)
@@ -64,11 +53,13 @@ def main(folder: Path, *overrides: str) -> None:
     assert world.val is not None
     recallseg(caches[0], "toy", "photos", folder / "photos")
     write_part(folder / "val", world.val, world.scenario.order)
-    kept = {"data", "scenario", "method", "bank", "seed"}
-    wanted = {key: part for key, part in toy.model_dump(mode="json").items() if key not in kept}
-    wanted["replay"] |= {"source": "folder", "path": str(folder / "photos")}
-    settings = [*differences(wanted, load_preset("learn", []).model_dump(mode="json"))]
-    settings = [each for each in settings if not each.startswith(("replay.source", "replay.path"))]
+    parts = ("model", "views", "optim", "increment", "helper", "replay", "seed")
+    wanted, given = (
+        flat({part: config.model_dump(mode="json")[part] for part in parts})
+        for config in (toy, load_preset("learn", []))
+    )
+    del wanted["replay.source"]  # it has an option of its own
+    settings = [f"{key}={json.dumps(wanted[key])}" for key in wanted if wanted[key] != given[key]]
     for step in world.scenario:
         part = folder / f"step-{step.index}"
         write_part(part, world.train.subset(step.images), step.new_classes)

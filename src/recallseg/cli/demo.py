@@ -10,25 +10,14 @@ import typer
 if TYPE_CHECKING:
     from rich.table import Table
 
-SITE = (
-    "replay.source=web",
-    "replay.site=flickr",
-    "replay.allow_hosts=[127.0.0.1]",
-    "replay.interval=0",
-)
-GENERATOR = (
-    "replay.source=gan",
-    "replay.path=toy",
-    "replay.classifier=toy",
-    "replay.map_by=boxes",
-)
-ROWS: dict[str, tuple[str, ...]] = {
-    "Joint": ("method.name=joint",),
-    "FT": ("method.name=ft",),
-    "Inpainting": ("method.name=recall",),
-    "RECALL (GAN)": ("method.name=recall", *GENERATOR),
-    "RECALL (Web)": ("method.name=recall", *SITE),
+ROWS: dict[str, tuple[str, str]] = {
+    "Joint": ("toy", "joint"),
+    "FT": ("toy", "ft"),
+    "Inpainting": ("toy", "recall"),
+    "RECALL (GAN)": ("toy-gan", "recall"),
+    "RECALL (Web)": ("toy-web", "recall"),
 }
+"""What each row is called, its preset and its method."""
 QUICK_SCENES = {"train": 160, "val": 40}
 QUICK = (
     "scenario.spec=19-1",
@@ -67,11 +56,11 @@ def demo(
     os.environ.setdefault("FLICKR_API_KEY", "the demo's own site takes any")
     console, results, folders = messages(), {}, []
     with ToySite(port=port) as site:
-        for number, (label, settings) in enumerate(ROWS.items(), start=1):
+        for number, (label, (preset, method)) in enumerate(ROWS.items(), start=1):
             console.print(f"{number} of {len(ROWS)}: {label}", highlight=False, markup=False)
-            address = (f"replay.base_url={site.api}",) if SITE[0] in settings else ()
-            chosen = [*settings, *address, f"seed={seed}", *(QUICK if quick else ())]
-            config = load_preset("toy", chosen)
+            chosen = [f"method.name={method}", f"seed={seed}", *(QUICK if quick else ())]
+            address = [f"replay.base_url={site.api}"] if preset == "toy-web" else []
+            config = load_preset(preset, [*chosen, *address])
             if quick:
                 data = config.data.model_copy(update={"root": _few_scenes(out / "scenes")})
                 config = config.model_copy(update={"data": data})

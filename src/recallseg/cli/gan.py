@@ -1,6 +1,7 @@
 """`recallseg gan`: train a generator of one's own, and look at what one makes."""
 
 import json
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,13 +34,19 @@ def train(
     encoder_side: Annotated[
         int, typer.Option(help="projected: px that smaller images are enlarged to.")
     ] = 64,
-    d_steps: Annotated[int, typer.Option(help="Discriminator steps a generator step.")] = 1,
+    discriminator_steps: Annotated[
+        int, typer.Option("--d-steps", help="Discriminator steps a generator step.")
+    ] = 1,
     guidance: Annotated[
         float, typer.Option(help="Weight of the guide beside the discriminator; 0 for none.")
     ] = 5.0,
     guided: Annotated[int, typer.Option(help="Iterations with the guide alone.")] = 500,
-    lr_g: Annotated[float, typer.Option(help="The generator's learning rate.")] = 1.5e-3,
-    lr_d: Annotated[float, typer.Option(help="The discriminator's learning rate.")] = 5e-4,
+    generator_lr: Annotated[
+        float, typer.Option("--lr-g", help="The generator's learning rate.")
+    ] = 1.5e-3,
+    discriminator_lr: Annotated[
+        float, typer.Option("--lr-d", help="The discriminator's learning rate.")
+    ] = 5e-4,
     ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.995,
     mirror: Annotated[
         bool | None, typer.Option(help="Show every second image mirrored; at first, all but toy's.")
@@ -52,31 +59,11 @@ def train(
 
     The same command again goes on where it was stopped; with more iterations, where it ended.
     """
+    given = locals() | {"mirror": data != TOY if mirror is None else mirror}
     from recallseg.data.toy import drawn_pictures
     from recallseg.engine.gan import GanSettings, train_generator
 
-    settings = GanSettings(
-        resolution=resolution,
-        iterations=iterations,
-        batch=batch,
-        width=width,
-        noise=noise,
-        first_side=first_side,
-        attention=attention,
-        seed=seed,
-        device=device,
-        discriminator=discriminator,
-        encoder_side=encoder_side,
-        discriminator_steps=d_steps,
-        guidance=guidance,
-        guided=guided,
-        generator_lr=lr_g,
-        discriminator_lr=lr_d,
-        ema=ema,
-        mirror=data != TOY if mirror is None else mirror,
-        checkpoint_seconds=checkpoint_seconds,
-        sheet_every=sheet_every,
-    )
+    settings = GanSettings(**{field.name: given[field.name] for field in fields(GanSettings)})
     recipe = train_generator(drawn_pictures() if data == TOY else data, out, settings)
     typer.echo(json.dumps(recipe, indent=2) if as_json else _summary(recipe, out))
 
