@@ -3,6 +3,7 @@
 import dataclasses
 import inspect
 import json
+import shutil
 import subprocess
 import sys
 from functools import partial
@@ -291,6 +292,7 @@ def test_losses_that_are_no_numbers_end_the_training(data, tmp_path, monkeypatch
         ({"iterations": 0}, "iterations must be at least 1, not 0"),
         ({"batch": 1}, "needs 2 images to be normalised, not 1"),
         ({"seed": -1}, "seed is at least 0, not -1"),
+        ({"guided": -1}, "guided is at least 0, not -1"),
         ({"ema": 1.0}, "ema is at least 0 and below 1"),
         ({"generator_lr": 0.0}, "Learning rates are above 0"),
     ],
@@ -312,6 +314,14 @@ def test_places_where_nothing_can_be_written(data, tmp_path):
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(RecallsegError, match=r"output folder .*file cannot be written \(File exi"):
         train_generator(data, tmp_path / "file/x.safetensors", QUICK)
+
+
+def test_one_image_a_class_is_too_few_to_measure_with(data, tmp_path):
+    for name in COLOURS:
+        (tmp_path / "data" / name).mkdir(parents=True)
+        shutil.copy(data / name / "0.png", tmp_path / "data" / name)
+    with pytest.raises(RecallsegError, match="has one image only; give some of them two or more"):
+        train_generator(tmp_path / "data", tmp_path / "x.safetensors", QUICK)
 
 
 def test_broken_images_are_found_before_training(data, tmp_path):

@@ -39,8 +39,8 @@ class BigGANConfig:
     num_classes: int = 1000
     layers: tuple[Layer, ...] = deep_layers(WIDTHS[128])
     first_side: int = FIRST_SIDE
-    """The resolution that a linear layer draws and blocks enlarge; 4 in the public files. From 16
-    on, small generators learn shapes much sooner."""
+    """The resolution that a linear layer draws and blocks enlarge; 4 in the public files. With
+    16 a small generator learned shapes much sooner."""
     attention_layer_position: int = 8
     """The block before which attention stands; -1 for no attention."""
     eps: float = 1e-4

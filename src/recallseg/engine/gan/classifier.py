@@ -24,7 +24,7 @@ ENOUGH = 100
 
 def trained_classifier(
     path: Path, folder: ClassFolder, device: torch.device, reporter: Reporter
-) -> tuple[PhotoClassifier, float | None]:
+) -> tuple[PhotoClassifier, float]:
     """A linear head on a frozen ImageNet network, and its accuracy on images that it never saw.
 
     It is taken from `path` if it was trained on the same images before.
@@ -68,9 +68,7 @@ def fit_head(features: Tensor, labels: Tensor, classes: int) -> nn.Linear:
     return head
 
 
-def _fit(
-    folder: ClassFolder, device: torch.device, reporter: Reporter
-) -> tuple[nn.Linear, float | None]:
+def _fit(folder: ClassFolder, device: torch.device, reporter: Reporter) -> tuple[nn.Linear, float]:
     apart = folder.held_out
     chosen = torch.cat([apart.nonzero()[:, 0], _first(folder.labels, ~apart, ENOUGH)])
     paths = [folder.paths[row] for row in chosen]
@@ -79,7 +77,7 @@ def _fit(
     head = fit_head(features[~apart], labels[~apart], len(folder.names))
     with torch.no_grad():
         right = head(features[apart]).argmax(1) == labels[apart]
-    return head, round(right.float().mean().item(), 4) if len(right) else None
+    return head, round(right.float().mean().item(), 4)
 
 
 def _first(labels: Tensor, among: Tensor, count: int) -> Tensor:

@@ -23,6 +23,9 @@ from recallseg.replay.training import ClassFolder
 from recallseg.replay.training.images import Draws
 from recallseg.version import __version__
 
+HALF = 6e4
+"""What half precision can hold, and a little less."""
+
 
 def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, Any]:
     """Train a generator and a classifier on the images of `data`; the recipe that is kept.
@@ -40,6 +43,11 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
     keep_large_blocks()
     reporter = Reporter(outputs.journal)
     pixels, labels, apart = folder.read(settings.resolution), folder.labels, folder.held_out
+    if not apart.any():
+        raise RecallsegError(
+            f"Every class of {data} has one image only; give some of them two or more, so that one "
+            "can be held out to measure the generator with."
+        )
     draws = Draws(pixels[~apart], labels[~apart], settings.mirror)
     players = Players.new(settings, len(folder.names))
     start = players.resume(outputs.checkpoint, key)
@@ -55,7 +63,8 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
 
     train(players, draws, settings, reporter, start, look=look, keep=keep)
     weights = players.result(settings).state_dict()
-    save_named(outputs.generator, {key: w.half() for key, w in weights.items()}, folder.names)
+    small = {key: w.half() if w.abs().max() < HALF else w for key, w in weights.items()}
+    save_named(outputs.generator, small, folder.names)
     generator = load_generator(outputs.generator).to(device)
     write_sheet(outputs.sheet, generator, folder.names)
     recipe = {

@@ -63,8 +63,9 @@ class GanSettings:
             raise RecallsegError(f"A batch needs 2 images to be normalised, not {self.batch}.")
         if not (self.generator_lr > 0 and self.discriminator_lr > 0 and 0 <= self.ema < 1):
             raise RecallsegError("Learning rates are above 0, and ema is at least 0 and below 1.")
-        if self.seed < 0:
-            raise RecallsegError(f"A seed is at least 0, not {self.seed}.")
+        for name in ("seed", "guidance", "guided"):
+            if getattr(self, name) < 0:
+                raise RecallsegError(f"{name} is at least 0, not {getattr(self, name)}.")
         if self.device == "cuda" and not torch.cuda.is_available():
             raise RecallsegError("torch finds no CUDA device; use device auto or cpu.")
 
