@@ -345,6 +345,19 @@ def test_a_step_is_mapped_to_the_generators_own_classes(map_by, toy, tmp_path):
     assert sum(match.score for match in mapping["tvmonitor"]) == pytest.approx(1)
 
 
+def test_a_few_photos_of_each_class_are_enough_to_map_it(toy, tmp_path, monkeypatch):
+    path, _ = toy
+    classifier = build_classifier(str(path.with_name("toy.classifier.safetensors")))
+    config = tiny_config(tmp_path / "voc", replay__map_by="boxes", replay__map_photos=2)
+    world, session = World.open(config), Session.open(config, None)
+    seen, prepare = [], classifier.prepare
+    monkeypatch.setattr(classifier, "prepare", lambda photo: seen.append(photo) or prepare(photo))
+    step = world.scenario[0]
+    mapping = map_step(session, world, step, classifier)
+    assert set(mapping) == set(world.scenario.names(step.new_classes))
+    assert len(step.images) > len(seen) == 2 * len(step.new_classes)
+
+
 def test_a_box_has_a_margin_inside_the_photo():
     where = np.zeros((40, 50), dtype=bool)
     where[10:30, 2:22] = True

@@ -172,8 +172,13 @@ class ReplayConfig(Section):
     """For `gan`: what is classified to map a class: whole photos, which count by the share that the
     class covers, or each the same, as in the paper; or boxes around the class, which count by
     area."""
+    map_photos: Positive | None = None
+    """For `gan`: how many photos of a class are classified, at most; by default all of them."""
     truncation: Annotated[float, Field(gt=0, le=1)] = 1.0
     """For `gan`: how far from the mean noise is drawn; less is cleaner and more alike."""
+    side: Positive | None = None
+    """For `gan`: pixels a side that images are brought to, so that things in them are about as
+    large as in photos; by default they stay as large as they are generated."""
     images_per_class: Positive = 500
     ratio: float = 1.0
     """r_old / r_new: replayed samples for every new one in a batch."""

@@ -25,9 +25,9 @@ from recallseg.engine.world import World
 from recallseg.files import cache_root
 from recallseg.methods import Batch, Method, plain_loss
 from recallseg.model import Decoder, Segmenter
+from recallseg.model.cores import in_advance
 from recallseg.model.native_bank import NativeBank
 from recallseg.model.saving import load_weights, save_weights
-from recallseg.progress import prefetch
 from recallseg.scenario import LookUp, Step, look_up
 
 DECODER_0 = Path("step-0/decoder.safetensors")
@@ -141,7 +141,7 @@ class Learner:
         rows = [range(len(samples))[start : start + size] for start in range(0, len(samples), size)]
 
         def batches() -> Iterator[Batch]:
-            drawn = prefetch(lambda some: samples.batch([Pick(row, 0) for row in some]), rows)
+            drawn = in_advance(lambda some: samples.batch([Pick(row, 0) for row in some]), rows)
             with self.session.reporter.phase(name, len(rows)) as phase:
                 for batch in drawn:
                     yield self.session.fabric.to_device(batch)

@@ -20,7 +20,7 @@ from recallseg.engine.session import Session
 from recallseg.files import content_key
 from recallseg.methods import Batch
 from recallseg.model import Segmenter
-from recallseg.progress import prefetch
+from recallseg.model.cores import in_advance
 
 Loss = Callable[[Segmenter, Batch], Tensor]
 
@@ -146,4 +146,4 @@ def _batches(session: Session, training: Training, stream: Stream, start: int) -
     rank, world = session.fabric.global_rank, session.fabric.world_size
     each = training.optim.accumulate
     numbers = range(start * each, training.iterations * each)
-    return prefetch(lambda number: stream.batch(number, rank, world), numbers)
+    return in_advance(lambda number: stream.batch(number, rank, world), numbers)

@@ -27,10 +27,14 @@ def map_step(
     """What the generator calls each class of C_k, by classifying the photos of T_k."""
     classifier = session.fabric.to_device(classifier)
     scenario, dataset = world.scenario, world.train
-    map_by = session.config.replay.map_by
+    map_by, most = session.config.replay.map_by, session.config.replay.map_photos
     names = dict(zip(step.new_classes, scenario.names(step.new_classes), strict=True))
-    holding = {label: scenario.presence.stems_with(label) for label in names}
-    rows = dataset.rows(step.images)
+    holding = {}
+    for label in names:
+        shows = scenario.presence.stems_with(label)
+        holding[label] = {*[stem for stem in step.images if stem in shows][:most]}
+    looked_at = set().union(*holding.values())
+    rows = dataset.rows([stem for stem in step.images if stem in looked_at])
 
     def looks(row: int) -> list[Look]:
         photo, mask = dataset.read(row)

@@ -39,7 +39,8 @@ def _gan(config: ReplayConfig) -> Source:
 
     path = generator_file(replay_path(config))
     names = class_names(path)
-    return GanSource(load_generator(path), names=names, truncation=config.truncation)
+    generator = load_generator(path)
+    return GanSource(generator, names=names, truncation=config.truncation, side=config.side)
 
 
 SOURCES: dict[str, Callable[[ReplayConfig], Source]] = {
