@@ -161,6 +161,16 @@ def test_images_of_a_generator_trained_anew_are_made_anew(tmp_path):
     assert hashes[0] != hashes[1]
 
 
+def test_images_are_as_large_as_is_asked_for(tmp_path):
+    generator = BigGAN(BigGANConfig.at(32, channel_width=4, num_classes=2)).eval()
+    for asked, size in ((None, (32, 32)), (48, (48, 48))):
+        source = GanSource(generator, side=asked)
+        source.learn({"rose": (Match(1, "red", 0.9),)})
+        [photo] = source.collect("rose", 1, tmp_path, str)
+        with Image.open(photo.path(tmp_path)) as image:
+            assert image.size == size
+
+
 def test_the_file_of_a_head_is_small(file):
     assert file.stat().st_size < 12_000
     assert json.loads(read_about(file)["classes"]) == [*NAMES]

@@ -38,7 +38,7 @@ class GanSource:
         Images are brought to `side` pixels a side, or left as large as they are generated.
         """
         self.generator, self.names, self.truncation, self.seed = generator, names, truncation, seed
-        self.side = side
+        self.side = side or generator.config.output_dim
         self.mapping: dict[str, tuple[Match, ...]] = {}
 
     def learn(self, mapping: Mapping[str, Sequence[Match]]) -> None:
@@ -51,8 +51,7 @@ class GanSource:
         if class_name not in self.mapping:
             raise RecallsegError(f"The class mapping has no entry for '{class_name}'.")
         match = self.mapping[class_name][0]
-        size = f"-{self.side}" if self.side else ""
-        about = f"truncation-{self.truncation:g}{size}-{count}-{self._fingerprint}"
+        about = f"truncation-{self.truncation:g}-{self.side}px-{count}-{self._fingerprint}"
         place = folder / f"class-{match.index}-{about}"
         if not place.is_dir():
             say(f"generating {count} images of '{match.name}' for '{class_name}'")
@@ -78,7 +77,8 @@ class GanSource:
         )
         for number, image in enumerate(images):
             path = scratch / f"gan-{number:05}.png"
-            self._sized(Image.fromarray(image.permute(1, 2, 0).numpy())).save(path)
+            picture = Image.fromarray(image.permute(1, 2, 0).numpy())
+            picture.resize((self.side, self.side), Image.Resampling.BICUBIC).save(path)
             photos.append(
                 ReplayPhoto(
                     class_name=class_name,
@@ -92,10 +92,6 @@ class GanSource:
                 )
             )
         write_manifest(scratch / MANIFEST, photos)
-
-    def _sized(self, image: Image.Image) -> Image.Image:
-        size = (self.side, self.side) if self.side else image.size
-        return image.resize(size, Image.Resampling.BICUBIC)
 
 
 def write_mapping(path: Path, mapping: Mapping[str, Sequence[Match]]) -> None:

@@ -20,7 +20,7 @@ from recallseg.errors import RecallsegError
 from recallseg.replay.loopback import FLICKR_PATH, Handler, Loopback, SitePhoto, flickr_answer
 from recallseg.replay.queries import query_of
 
-SIZES = ((160, 120), (160, 120), (120, 160), (144, 144))
+SIZES = ((128, 96), (128, 96), (96, 128), (112, 112))
 OWNERS = ("Ada Example", "Ben Sample", "Chi Muster", "Dua Prova", "Eli Esempio")
 LICENCES = (1, 2, 4, 5, 9)
 SENTENCES = (

@@ -50,15 +50,12 @@ def shade(colour: Colour, amount: float) -> Colour:
 class Pen:
     """Fills shapes on a layer, given in an object's own coordinates: y down, 1 is the ground.
 
-    `ink` is the width in pixels of the dark line around every shape; `paints` are the colours
-    that painted things are picked from. Both belong to a style and not to an object.
+    `paints` are the colours that painted things are picked from; they belong to a style.
     """
 
     canvas: Canvas
     matrix: tuple[float, float, float, float, float, float]
     paints: tuple[Colour, ...] = ((200, 60, 50),)
-    ink: int = 0
-    ink_colour: Colour = (40, 34, 46)
 
     def at(
         self, x: float, y: float, scale: float = 1, *, turn: float = 0, mirror: bool = False
@@ -81,16 +78,12 @@ class Pen:
             (math.floor(a * x + b * y + c + 0.5), math.floor(d * x + e * y + f + 0.5))
             for x, y in points
         ]
-        if self.ink:
-            for dx, dy in ((self.ink, 0), (-self.ink, 0), (0, self.ink), (0, -self.ink)):
-                moved = [(x + dx, y + dy) for x, y in placed]
-                self.canvas.polygon(moved, (*self.ink_colour, _FULL))
         self.canvas.polygon(placed, (*colour, _FULL))
 
     def box(self, left: float, top: float, right: float, bottom: float, colour: Colour) -> None:
         """A rectangle."""
         a, b, c, d, e, f = self.matrix
-        if b == d == 0 and not self.ink:
+        if b == d == 0:
             xs = sorted(math.floor(a * x + c + 0.5) for x in (left, right))
             ys = sorted(math.floor(e * y + f + 0.5) for y in (top, bottom))
             self.canvas.box(xs[0], ys[0], xs[1], ys[1], (*colour, _FULL))
@@ -146,13 +139,6 @@ class Pen:
     ) -> None:
         """A line with round ends through the points; widths may differ from point to point."""
         given = [widths] * len(points) if isinstance(widths, float | int) else widths
-        if self.ink:
-            a, d = self.matrix[0], self.matrix[3]
-            edge = 2 * self.ink / math.sqrt(a * a + d * d)
-            plain = replace(self, ink=0)
-            plain.line(points, [width + edge for width in given], self.ink_colour)
-            plain.line(points, given, colour)
-            return
         for (one, other), (thick, thin) in zip(pairwise(points), pairwise(given), strict=True):
             self.fill(_segment(one, other, thick / 2, thin / 2), colour)
 

@@ -19,14 +19,13 @@ SNAPSHOT = Style(
         *((182, 74, 62), (62, 96, 130), (214, 170, 92), (96, 130, 96), (206, 140, 96)),
         *((126, 96, 120), (110, 156, 156), (240, 230, 210), (84, 84, 88), (190, 120, 124)),
     ),
-    ink=2,
     relief=50,
     grain=50,
     tone=(256, 246, 226),
     fade=26,
     vignette=64,
 )
-"""An old film: inked outlines, fewer colours, warm, dark at its corners."""
+"""An old film: fewer colours, warm, dark at its corners."""
 PLATE = Style(
     key=3,
     paints=(
@@ -68,7 +67,7 @@ def draw_snapshot(
     tallest = max(HEIGHTS[name] for name in names)
     for place, name in enumerate(dice.shuffled(names)):
         thing = THINGS[name]
-        room = min(0.8 * HEIGHTS[name] / tallest, 0.98 * share * size[0] / size[1] / thing.aspect)
+        room = min(0.7 * HEIGHTS[name] / tallest, 0.86 * share * size[0] / size[1] / thing.aspect)
         height = size[1] * room * dice.between(0.84, 1.1)
         x = size[0] * share * (place + 0.5 + dice.between(-0.08, 0.08))
         ground = size[1] * min(0.97, 0.52 + 0.5 * room + dice.between(0, 0.04))

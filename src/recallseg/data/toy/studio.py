@@ -26,7 +26,6 @@ class Style:
     key: int
     """Tells the chance of one style from that of another."""
     paints: tuple[Colour, ...]
-    ink: int = 0
     relief: int = 90
     """How strongly edges catch the light from the upper left, out of 256."""
     grain: int = 100
@@ -145,7 +144,7 @@ def _layer(thing: Thing, spot: Spot, style: Style, dice: Dice) -> tuple[Image.Im
     height = int((1 + thing.below) * spot.height) + 2 * margin
     layer = Canvas(width * FINE, height * FINE)
     scale = spot.height * FINE
-    pen = Pen(layer, (1, 0, 0, 0, 1, 0), style.paints, style.ink)
+    pen = Pen(layer, (1, 0, 0, 0, 1, 0), style.paints)
     foot = (width * FINE / 2, (margin + spot.height) * FINE)
     middle = pen.at(*foot, scale, turn=spot.turn, mirror=spot.mirror)
     thing.draw(middle.at(-thing.aspect / 2, -1), dice)
