@@ -2,7 +2,8 @@
 VENV   := .venv
 BIN    := $(VENV)/bin
 PYTHON ?= python3
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP    := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 
 .PHONY: demo test lint format types setup clean
@@ -16,13 +17,17 @@ help:
 
 setup: $(READY)
 
-$(READY): pyproject.toml constraints.txt
+$(USABLE): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) -c constraints.txt -e '.[web]'
+	@touch $@
+
+$(READY): $(USABLE)
 	$(PIP) -c constraints.txt -e '.[dev]'
 	$(PIP) -c constraints.txt --no-deps pytorch-pretrained-biggan # for a parity test; its download tools are not needed
 	@touch $@
 
-demo: setup
+demo: $(USABLE)
 	$(BIN)/recallseg demo
 
 lint: setup

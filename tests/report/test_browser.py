@@ -25,7 +25,7 @@ def test_a_person_clicks_through_the_report(browser, report, width):
     page.goto(report.as_uri())
     assert page.evaluate("document.documentElement.scrollWidth") <= width
 
-    mask = page.locator(".grid .mask").first
+    mask = page.locator(".seen .mask").first
     assert opacity(mask) == pytest.approx(0.68)
     page.get_by_role("button", name="Photo", exact=True).click()
     assert opacity(mask) == 0

@@ -43,7 +43,7 @@ def evaluate(
         photo = fabric.to_device(photo.as_subclass(Tensor)[None])
         features = bank.features(row, photo) if bank else None
         size = (mask.shape[-2], mask.shape[-1])
-        seen = model(photo, features=features, size=size).logits.argmax(dim=1)
+        seen = model(photo, features=features, size=size).logits.max(dim=1).indices
         truth = torch.from_numpy(table[mask.numpy()])[None]
         return seen, fabric.to_device(truth)
 

@@ -37,7 +37,7 @@ def labelling(helper: Segmenter, channel_of: LookUp) -> Relabel:
     """Everything takes what a helper sees (paper: Y^rp), in channels of the main model."""
 
     def relabel(batch: Batch) -> Tensor:
-        seen = _logits(helper, batch).argmax(dim=1).numpy()
+        seen = _logits(helper, batch).max(dim=1).indices.numpy()
         return torch.where(batch.labels == VOID, VOID, torch.from_numpy(channel_of[seen]))
 
     return relabel

@@ -93,7 +93,7 @@ class SparseAndDisentangled(ModelingTheBackground):
 
     def _latent(self, kept: Prototypes, new: Output, old: Output, batch: Batch) -> Tensor:
         """The four terms on features; background pixels are whose M_{k-1} says they are."""
-        seen = old.logits.argmax(dim=1).to(batch.labels.dtype)
+        seen = old.logits.max(dim=1).indices.to(batch.labels.dtype)
         labels = seen.where(batch.labels == BACKGROUND, batch.labels)
         labels = at_feature_size(labels, (new.features.shape[-2], new.features.shape[-1]))
         prototypes, known = kept.means, kept.known

@@ -17,5 +17,5 @@ def inpaint(labels: Tensor, old_logits: Tensor, confidence: float = 0.0) -> Tens
         probable, predicted = old_logits.softmax(dim=1).max(dim=1)
         predicted = torch.where(probable >= confidence, predicted, BACKGROUND)
     else:
-        predicted = old_logits.argmax(dim=1)
+        predicted = old_logits.max(dim=1).indices
     return torch.where(labels == BACKGROUND, predicted.to(labels.dtype), labels)

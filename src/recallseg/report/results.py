@@ -186,11 +186,14 @@ def _paper_starts(task: Task, series: Series) -> list[Row]:
 
 
 def class_mapping(run: Run, mapping: dict[str, list[tuple[int, str, float]]]) -> Table:
-    """Which of the generator's classes stands for each of ours, beside the paper's choice."""
+    """Which of the generator's classes stands for each of ours, beside the paper's for VOC's."""
     theirs = paper()["class_mapping"] if run.config.data.name.startswith("voc") else {}
     rows = []
     for label, matches in mapping.items():
         ours = [f"{name} ({score:.2f})" for _, name, score in matches[:3]]
-        filled: list[Cell] = [*ours, *[None] * (3 - len(ours))]
-        rows.append(Row(label, (*filled, ", ".join(theirs.get(label, ())) or None)))
-    return Table("Class mapping", ("first", "second", "third", "the paper's"), tuple(rows))
+        cells: list[Cell] = [*ours, *[None] * (3 - len(ours))]
+        if theirs:
+            cells.append(", ".join(theirs.get(label, ())) or None)
+        rows.append(Row(label, tuple(cells)))
+    columns = ("first", "second", "third", *(["the paper's"] if theirs else []))
+    return Table("Class mapping", columns, tuple(rows))
