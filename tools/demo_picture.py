@@ -28,8 +28,8 @@ INK, PAPER = (26, 32, 44), (255, 255, 255)
 
 def archives(demo: Path, row: str) -> list[Pictures]:
     """What a row's models saw, step by step."""
-    [folder] = demo.glob(f"{row}-s[0-9]*[0-9]")
-    return [Pictures(folder / f"step-{step}" / PREDICTIONS) for step in range(len(STEPS))]
+    steps = range(len(STEPS))
+    return [Pictures(demo / f"{row}-s0" / f"step-{step}" / PREDICTIONS) for step in steps]
 
 
 def agreement(seen: npt.NDArray[np.uint8], truth: npt.NDArray[np.uint8]) -> float:
@@ -63,7 +63,7 @@ def main(demo: Path, out: Path, scene: str | None = None) -> None:
                 - agreement(last["FT"].mask(stem), pairs[stem][1])
             ),
         )
-    photo, truth = pairs[scene]
+    photo, _ = pairs[scene]
     width = LEFT + len(STEPS) * (SIZE[0] + GAP)
     sheet = Image.new("RGB", (width, TOP + len(ROWS) * (SIZE[1] + GAP)), PAPER)
     draw, font = ImageDraw.Draw(sheet), ImageFont.load_default(size=17)
@@ -75,7 +75,7 @@ def main(demo: Path, out: Path, scene: str | None = None) -> None:
         for column, archive in enumerate(steps):
             sheet.paste(overlay(photo, archive.mask(scene)), (LEFT + column * (SIZE[0] + GAP), y))
     sheet.quantize(255).save(out, optimize=True)
-    print(f"{scene}: {out}, {out.stat().st_size // 1000} kB")
+    sys.stdout.write(f"{scene}: {out}\n")
 
 
 if __name__ == "__main__":

@@ -339,7 +339,7 @@ def test_a_step_is_mapped_to_the_generators_own_classes(map_by, toy, tmp_path):
     classifier = build_classifier(str(path.with_name("toy.classifier.safetensors")))
     config = tiny_config(tmp_path / "voc", replay__map_by=map_by)
     world, session = World.open(config), Session.open(config, None)
-    mapping = map_step(session, world, world.scenario[2], classifier)
+    mapping = map_step(session, world, world.scenario[2], classifier, {})
     assert [*mapping] == ["tvmonitor"]
     assert {match.name for match in mapping["tvmonitor"]} == set(COLOURS)
     assert sum(match.score for match in mapping["tvmonitor"]) == pytest.approx(1)
@@ -353,7 +353,7 @@ def test_a_few_photos_of_each_class_are_enough_to_map_it(toy, tmp_path, monkeypa
     seen, prepare = [], classifier.prepare
     monkeypatch.setattr(classifier, "prepare", lambda photo: seen.append(photo) or prepare(photo))
     step = world.scenario[0]
-    mapping = map_step(session, world, step, classifier)
+    mapping = map_step(session, world, step, classifier, {})
     assert set(mapping) == set(world.scenario.names(step.new_classes))
     assert len(step.images) > len(seen) == 2 * len(step.new_classes)
 

@@ -69,6 +69,19 @@ def test_sure_photos_outweigh_many_unsure_ones() -> None:
     assert map_classes(batches, NAMES, top=1)["cat"][0].name == "tabby"
 
 
+def test_no_two_classes_share_one_of_the_generators() -> None:
+    """Both resemble an ox; the cow more, so the sheep is left with its second choice."""
+    batches = [(photos([0.1, 0.2, 0.7, 0.0], [0.3, 0.1, 0.6, 0.0]), [alike("cow"), alike("sheep")])]
+
+    def chosen(taken: list[int] | None) -> dict[str, str]:
+        mapping = map_classes(batches, NAMES, taken=taken)
+        return {label: matches[0].name for label, matches in mapping.items()}
+
+    assert chosen(None) == {"cow": "ox", "sheep": "ox"}
+    assert chosen([]) == {"cow": "ox", "sheep": "kite"}
+    assert chosen([2]) == {"cow": "tabby", "sheep": "kite"}
+
+
 def test_a_classifier_of_other_classes_is_refused() -> None:
     with pytest.raises(RecallsegError, match=r"scores \(1, 4\) for 1 photos and 1000 classes"):
         map_classes([(photos([0.25] * 4), [alike("cat")])])

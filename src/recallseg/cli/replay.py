@@ -41,7 +41,7 @@ def show_mapping(
     classifier = build_classifier(chosen.replay.classifier)
     found: dict[str, tuple[Match, ...]] = {}
     for step in world.scenario:
-        found |= map_step(session, world, step, classifier)
+        found |= map_step(session, world, step, classifier, found)
     ordered = {name: found[name] for name in world.scenario.names(world.scenario.order)}
     if as_json:
         answer = {

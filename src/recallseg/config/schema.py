@@ -172,6 +172,9 @@ class ReplayConfig(Section):
     """For `gan`: what is classified to map a class: whole photos, which count by the share that the
     class covers, or each the same, as in the paper; or boxes around the class, which count by
     area."""
+    map_apart: bool = False
+    """For `gan`: let no two classes share a class of the generator, whose images would have to be
+    replayed as both; whoever came first, or resembles it more, keeps it."""
     map_photos: Positive | None = None
     """For `gan`: how many photos of a class are classified, at most; by default all of them."""
     truncation: Annotated[float, Field(gt=0, le=1)] = 1.0

@@ -1,6 +1,6 @@
 """The Class Mapping Module at work on the photos of a step (paper, eq. mapper)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -22,9 +22,16 @@ Look = tuple[Image.Image, dict[str, float]]
 
 
 def map_step(
-    session: Session, world: World, step: Step, classifier: PhotoClassifier
+    session: Session,
+    world: World,
+    step: Step,
+    classifier: PhotoClassifier,
+    earlier: Mapping[str, Sequence[Match]],
 ) -> dict[str, tuple[Match, ...]]:
-    """What the generator calls each class of C_k, by classifying the photos of T_k."""
+    """What the generator calls each class of C_k, by classifying the photos of T_k.
+
+    `earlier` is what it calls those that were mapped before.
+    """
     classifier = session.fabric.to_device(classifier)
     scenario, dataset = world.scenario, world.train
     map_by, most = session.config.replay.map_by, session.config.replay.map_photos
@@ -59,7 +66,9 @@ def map_step(
                 yield batch
                 phase.advance()
 
-    return map_classes(batches(), classifier.names)
+    used = [matches[0].index for matches in earlier.values()]
+    taken = used if session.config.replay.map_apart else None
+    return map_classes(batches(), classifier.names, taken=taken)
 
 
 def box(where: npt.NDArray[np.bool_]) -> tuple[int, int, int, int]:

@@ -50,7 +50,7 @@ class Past:
         names = self.world.scenario.names(step.new_classes)
         if not mapping.keys() >= set(names):
             classifier = build_classifier(self.config.replay.classifier)
-            mapping |= map_step(self.session, self.world, step, classifier)
+            mapping |= map_step(self.session, self.world, step, classifier, mapping)
             if self.session.fabric.is_global_zero:
                 write_mapping(path, mapping)
         self.block.source.learn({name: mapping[name] for name in names})
@@ -86,6 +86,7 @@ class Past:
                 if self.config.replay.label_on == "views":
                     samples = relabelled(samples, labelling(labeller.model, labeller.channels))
                 replayed.append(samples)
+        self.session.reporter.say(f"{name}: {block.summary()}")
         if self.session.fabric.is_global_zero:
             write_manifest(self.folder.path / MANIFEST, block.manifest)
             write_gallery(self.folder.path / GALLERY, block.gallery)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,13 @@ class ReplayBlock:
         self.manifest.clear()
         self.gallery.clear()
 
+    def summary(self) -> str:
+        """The step's account in a sentence."""
+        kept = Counter(e["class_name"] for e in self.manifest if e["rejected"] is None)
+        fewest = min(kept, key=lambda name: kept[name], default=None)
+        least = f", {kept[fewest]} of {fewest} the fewest" if fewest else ""
+        return f"{kept.total()} of {len(self.manifest)} replay images kept{least}"
+
     def photos(self, class_name: str, labeller: Labeller) -> PhotoSet | None:
         """Replay images of a class with their pseudo-labels, or None if there are none.
 
@@ -95,7 +103,6 @@ class ReplayBlock:
         self.manifest += [exhibit.about for exhibit in found]
         self.gallery += choose(found)
         kept = [each.about["label"] for each in found if each.about["rejected"] is None]
-        say(f"replay of {class_name}: {len(kept)} of {len(photos)} images kept")
         if not kept:
             say(f"warning: no replay images of '{class_name}'; it may be forgotten")
             return None

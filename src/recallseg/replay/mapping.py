@@ -87,13 +87,15 @@ def map_classes(
     names: Sequence[str] | None = None,
     *,
     top: int = TOP,
+    taken: Iterable[int] | None = None,
 ) -> dict[str, tuple[Match, ...]]:
     """For each class c the `top` generator classes by Σ w I(X) over its photos T_k^c, best first.
 
     A batch is the classifier's logits (B,C) and, per photo, the names of the classes of C_k that it
     shows with their weights w, so that a photo of several classes is classified once. The paper
     (eq. mapper) weighs all photos alike. `names` are those of the C classes, by default ImageNet's.
-    Scores are means.
+    Scores are means. If `taken` is given, generator classes that stand for others already, no two
+    classes get the same one: whoever resembles it most has it.
     """
     names = imagenet_names() if names is None else names
     sums: dict[str, Tensor] = {}
@@ -109,7 +111,20 @@ def map_classes(
             for label, weight in classes.items():
                 sums[label] = sums.get(label, 0) + weight * row
                 weights[label] = weights.get(label, 0) + weight
-    return {label: _best(sums[label] / weights[label], names, top) for label in sorted(sums)}
+    means = {label: sums[label] / weights[label] for label in sorted(sums)}
+    if taken is not None:
+        _part(means, taken)
+    return {label: _best(scores, names, top) for label, scores in means.items()}
+
+
+def _part(means: Mapping[str, Tensor], taken: Iterable[int]) -> None:
+    """Set the score of every generator class that stands for another class to zero."""
+    waiting, gone = dict(means), [*taken]
+    while waiting:
+        for scores in waiting.values():
+            scores[gone] = 0
+        surest = max(waiting, key=lambda label: waiting[label].max().item())
+        gone = [int(waiting.pop(surest).argmax())]
 
 
 def _best(scores: Tensor, names: Sequence[str], top: int) -> tuple[Match, ...]:
