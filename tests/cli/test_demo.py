@@ -5,6 +5,7 @@ import socket
 from typer.testing import CliRunner
 
 from recallseg.cli.main import app
+from recallseg.data.toy.portraits import TWINS
 
 
 def free_port():
@@ -30,6 +31,9 @@ def test_the_quick_demo_tells_the_story(tmp_path):
         entries = [json.loads(line) for line in manifest.splitlines()]
         assert len({entry["class_name"] for entry in entries}) == 19
         assert all(entry["source"] == source and entry["licence"] for entry in entries)
+    mapping = json.loads((tmp_path / "demo/recall-gan-s0-quick/mapping.json").read_text())
+    found = [name for name, matches in mapping.items() if matches[0][1] == TWINS[name]]
+    assert len(found) >= 17
     page = (tmp_path / "demo/report.html").read_text()
     assert "most forgotten by FT" in page
     assert "Replay images of RECALL (Web)" in page

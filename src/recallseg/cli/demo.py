@@ -43,9 +43,9 @@ def demo(
 ) -> None:
     """Let a model forget and RECALL remember, on drawn scenes, with nothing to download.
 
-    Joint training, fine-tuning, inpainting alone, and RECALL twice: its replay images come from a
-    generator, or from a photo site that runs on this machine meanwhile. The last line is the path
-    of a report.
+    Joint training, fine-tuning, inpainting alone, and RECALL twice: with images
+    of a generator, and of a photo site that runs on this machine meanwhile. The
+    last line is the path of a report.
     """
     from recallseg.config import load_preset
     from recallseg.engine.runner import run
