@@ -80,6 +80,8 @@ def test_no_two_classes_share_one_of_the_generators() -> None:
     assert chosen(None) == {"cow": "ox", "sheep": "ox"}
     assert chosen([]) == {"cow": "ox", "sheep": "kite"}
     assert chosen([2]) == {"cow": "tabby", "sheep": "kite"}
+    with pytest.raises(RecallsegError, match=r"4 classes, too few for 5 of ours .*map_apart=false"):
+        chosen([0, 1, 3])
 
 
 def test_a_classifier_of_other_classes_is_refused() -> None:

@@ -16,6 +16,7 @@ from recallseg.errors import RecallsegError
 from recallseg.report import plots
 from recallseg.report.page import page, tables
 from recallseg.report.pictures import Viewer
+from recallseg.report.results import class_mapping
 from recallseg.report.runs import read_run, read_runs
 from recallseg.report.series import Value, series_of
 from recallseg.report.tables import to_csv, to_latex, to_markdown
@@ -161,6 +162,18 @@ def test_the_gallery_credits_and_counts(tmp_path, root):
     text = page(read_runs([run]), "title")
     assert "1 kept, 1 rejected (class not seen)" in text
     assert '<a href="https://example.org/1" rel="noreferrer">a bird, Ann, CC BY 4.0</a>' in text
+
+
+@pytest.mark.parametrize(("data", "beside"), [("voc", ("the paper's",)), ("toy", ())])
+def test_the_papers_class_mapping_stands_beside_that_of_its_own_classes(
+    data, beside, tmp_path, root
+):
+    run = read_run(fabricate(tmp_path / "run", root, pictures=False, data__name=data))
+    table = class_mapping(run, {"cow": [(345, "ox", 0.75), (1, "<b>", 0.25)]})
+    assert table.columns == ("first", "second", "third", *beside)
+    [row] = table.rows
+    assert row.cells[:3] == ("ox (0.75)", "<b> (0.25)", None)
+    assert len(row.cells) == len(table.columns)
 
 
 def test_store_and_replay_is_marked(runs):

@@ -120,6 +120,12 @@ def map_classes(
 def _part(means: Mapping[str, Tensor], taken: Iterable[int]) -> None:
     """Set the score of every generator class that stands for another class to zero."""
     waiting, gone = dict(means), [*taken]
+    known = max(map(len, means.values()), default=0)
+    if len(gone) + len(waiting) > known:
+        raise RecallsegError(
+            f"The generator has {known} classes, too few for {len(gone) + len(waiting)} of ours to "
+            "have one each; set replay.map_apart=false."
+        )
     while waiting:
         for scores in waiting.values():
             scores[gone] = 0
