@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -85,6 +86,18 @@ def cache_root() -> Path:
         return Path(named).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "recallseg"
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's content, computed once for as long as the file does not change."""
+    about = path.stat()
+    return _digest(path, about.st_size, about.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=100_000)
+def _digest(path: Path, size: int, modified: int) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def content_key(*parts: Any) -> str:  # noqa: ANN401

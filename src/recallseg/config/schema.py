@@ -26,7 +26,19 @@ class DataConfig(Section):
     train: str = "train"
     """The split to learn from: `train` is the dataset's own default."""
     val: str = "val"
-    """The split to be measured on."""
+    """The split to be measured on; `tune` takes a fifth of the training photos away from training,
+    to choose settings on, and leaves the dataset's own validation photos alone."""
+
+    @property
+    def learned(self) -> str:
+        """The split that is learned from: the training photos that are not held out."""
+        return "fit" if self.val == "tune" else self.train
+
+    @model_validator(mode="after")
+    def _held_out_of_the_default(self) -> "DataConfig":
+        if self.val == "tune" and self.train != "train":
+            raise ValueError("val=tune holds photos of the default training split out, not others")
+        return self
 
 
 class ScenarioConfig(Section):
@@ -64,7 +76,7 @@ class ViewConfig(Section):
 
     crop: Positive = 321
     scale: tuple[Rate, Rate] = (0.5, 1.5)
-    label_stride: Positive = 1
+    label_stride: Literal[1, 2, 4, 8] = 1
     """Compute the loss at every n-th pixel only, which saves much of its time."""
 
     @model_validator(mode="after")
@@ -237,6 +249,9 @@ class RunConfig(Section):
     def _room_for_both(self) -> "RunConfig":
         if self.replay.source != "none" and self.increment.batch < 2:
             raise ValueError("increment.batch must be at least 2 to hold new and replayed samples")
+        stride = self.model.neck_stride if self.model.neck else self.model.output_stride
+        if self.views.label_stride > stride:
+            raise ValueError(f"views.label_stride cannot be above the features' stride, {stride}")
         by_helpers = self.replay.source != "none" and self.replay.labels == "helpers"
         if by_helpers and self.method.train_encoder:
             raise ValueError(

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
 from recallseg.errors import RecallsegError
-from recallseg.files import content_key
+from recallseg.files import content_key, file_digest
 
 VOID = 255
 """The label of pixels that count neither in training nor in evaluation."""
@@ -88,12 +88,12 @@ class SegmentationDataset:
         return photo, mask
 
     def signature(self) -> str:
-        """A hash that changes whenever a photo, a mask or the choice of them does."""
-        files = [
-            (path.name, path.stat().st_size, path.stat().st_mtime_ns)
-            for pair in self.pairs
-            for path in (pair.photo, pair.mask)
-        ]
+        """A hash that changes whenever a photo, a mask or the choice of them does.
+
+        It is of their content: the same files have the same signature wherever they lie.
+        """
+        paths = [path for pair in self.pairs for path in (pair.photo, pair.mask)]
+        files = [(path.name, file_digest(path)) for path in paths]
         return content_key(self.name, self.split, self.classes, self.labels, files)
 
     def bytes_on_disk(self) -> int:

@@ -12,7 +12,7 @@ from random import Random
 import numpy as np
 import torch
 from PIL import Image
-from torchvision import tv_tensors
+from torchvision.transforms.v2 import InterpolationMode
 from torchvision.transforms.v2 import functional as F
 
 from recallseg.data.dataset import PADDING, Mask
@@ -26,11 +26,8 @@ def photo_tensor(photo: Image.Image) -> torch.Tensor:
 
 
 def to_tensors(photo: Image.Image, mask: Mask) -> tuple[torch.Tensor, torch.Tensor]:
-    """An RGB photo and its mask as uint8 tensors (3, H, W) and (H, W) that torchvision tells apart.
-
-    A `tv_tensors.Mask` is never interpolated: resizing takes the nearest label.
-    """
-    return tv_tensors.Image(photo_tensor(photo)), tv_tensors.Mask(torch.from_numpy(mask))
+    """An RGB photo and its mask as uint8 tensors (3, H, W) and (H, W)."""
+    return photo_tensor(photo), torch.from_numpy(mask)
 
 
 @dataclass(frozen=True)
@@ -39,19 +36,21 @@ class ViewRecipe:
 
     The photo is scaled by U(low, high) and mirrored by chance, and a `crop`×`crop` window is taken
     at a random place. A photo smaller than the window lands at a random place in it; the rest is
-    filled with the `padding` colour, and with PADDING in the mask.
+    filled with the `padding` colour, and with PADDING in the mask. A label is the one at the middle
+    of its pixel in the unscaled mask: torchvision's own resizing of masks takes the one at the
+    pixel's corner, half a pixel beside the photo.
     """
 
     crop: int
     scale: tuple[float, float] = (0.5, 1.5)
     padding: Colour = (124, 116, 104)
     label_stride: int = 1
-    """Labels are kept at every n-th pixel; the loss is computed there, and costs that much less."""
+    """Labels are kept at the pixels 0, n, 2n …; the loss is computed there, and costs less."""
 
     @property
     def label_size(self) -> int:
         """Height and width of a view's labels."""
-        return len(range(self.label_stride // 2, self.crop, self.label_stride))
+        return len(range(0, self.crop, self.label_stride))
 
     def __call__(
         self, photo: torch.Tensor, mask: torch.Tensor, rng: Random
@@ -66,14 +65,15 @@ class ViewRecipe:
         before = [max(0, -left), max(0, -top)]
         after = [max(0, self.crop - width) - before[0], max(0, self.crop - height) - before[1]]
 
-        def cut(part: torch.Tensor, fill: list[int] | int) -> torch.Tensor:
-            part = F.resize(part, [height, width], antialias=True)
+        def cut(part: torch.Tensor, way: InterpolationMode, fill: list[int] | int) -> torch.Tensor:
+            part = F.resize(part, [height, width], way, antialias=True)
             part = F.horizontal_flip(part) if mirror else part
-            part = F.pad(F.crop(part, *window), [*before, *after], fill=fill)
-            return part.as_subclass(torch.Tensor)
+            padded: torch.Tensor = F.pad(F.crop(part, *window), [*before, *after], fill=fill)
+            return padded
 
-        every = slice(self.label_stride // 2, None, self.label_stride)
-        return cut(photo, list(self.padding)), cut(mask, PADDING)[every, every].contiguous()
+        view = cut(photo, InterpolationMode.BILINEAR, list(self.padding))
+        labels = cut(mask[None], InterpolationMode.NEAREST_EXACT, PADDING)[0]
+        return view, labels[:: self.label_stride, :: self.label_stride].contiguous()
 
     def _offset(self, length: int, rng: Random) -> int:
         """Where the window begins along one side; negative where the photo is smaller than it."""

@@ -5,6 +5,7 @@ import torch
 from recallseg.config import RunConfig
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.files import cache_root, content_key
+from recallseg.model.geometry import GEOMETRY
 from recallseg.scenario import Step
 from recallseg.version import __version__
 
@@ -20,6 +21,7 @@ def step_0_key(config: RunConfig, step: Step, dataset: SegmentationDataset) -> s
     return content_key(
         __version__,
         torch.__version__,
+        GEOMETRY,
         dataset.signature(),
         step.images,
         step.label_table.tolist(),

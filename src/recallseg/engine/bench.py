@@ -12,6 +12,7 @@ from typing import Any
 import torch
 
 from recallseg.config import RunConfig
+from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.artifacts import BANK, STEP_0
 from recallseg.engine.folder import RunFolder
 from recallseg.engine.opening import open_model
@@ -94,15 +95,16 @@ def _summary(folder: Path, result: dict[str, Any], steps: int) -> dict[str, Any]
 def _bare_step(model: Segmenter, config: RunConfig) -> float:
     """Milliseconds for forward, loss and backward of the decoder on features in memory."""
     crop, stride = config.views.crop, config.views.label_stride
-    side = len(range(stride // 2, crop, stride))
+    side = ViewRecipe(crop, label_stride=stride).label_size
     batch = config.increment.batch
     features = torch.randn(batch, *model.encoder.feature_shape(crop))
     labels = torch.randint(0, model.decoder.classes, (batch, side, side), dtype=torch.uint8)
+    samples = Batch(labels, features=features, label_stride=stride)
     model.encoder.freeze()
     seconds = []
     for _ in range(WARM_UP + TIMED):
         start = time.perf_counter()
-        plain_loss(model, Batch(labels, features=features)).backward()  # type: ignore[no-untyped-call]
+        plain_loss(model, samples).backward()  # type: ignore[no-untyped-call]
         seconds.append(time.perf_counter() - start)
         model.zero_grad(set_to_none=True)
     return round(1000 * sorted(seconds[WARM_UP:])[TIMED // 2], 2)

@@ -12,15 +12,14 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import torch.nn.functional as F
-from timm.layers import Conv2dSame
 from torch import Tensor, nn
 
 from recallseg.engine.folder import RunFolder
 from recallseg.engine.opening import class_names, open_model
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
-from recallseg.model import Segmenter, upsample
+from recallseg.model import Segmenter
+from recallseg.model.geometry import to_pixels
 
 EXAMPLE = (2, 3, 65, 98)
 """The shape of the photos that the exporter watches the model look at; any other will do later."""
@@ -52,49 +51,26 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
 class Exportable(nn.Module):
     """A segmenter in operations that ONNX has, with the same results.
 
-    The decoder's branches are plain convolutions here. Paddings are whole numbers and nothing is
-    done in place, because the exporter is slow to follow either.
+    The decoder's branches are plain convolutions here, and nothing is done in place, which the
+    exporter is slow to follow.
     """
 
     def __init__(self, model: Segmenter) -> None:
         super().__init__()
         self.encoder = deepcopy(model.encoder).freeze()
         self.branches = deepcopy(model.decoder.branches).requires_grad_(False)
-        for name, module in list(self.encoder.named_modules()):
+        for module in self.encoder.modules():
             if hasattr(module, "inplace"):
-                module.inplace = False
-            if isinstance(module, Conv2dSame) and max(module.stride) <= 2:
-                self.encoder.set_submodule(name, SameConv(module))
+                setattr(module, "inplace", False)  # noqa: B010
         self.eval()
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B,C,H,W) and masks (B,H,W) of RGB bytes (B,3,H,W)."""
         features = self.encoder(images)
         coarse = torch.stack([branch(features) for branch in self.branches]).sum(dim=0)
-        logits = upsample(coarse, (images.shape[-2], images.shape[-1]))
+        size = (images.shape[-2], images.shape[-1])
+        logits = to_pixels(coarse, self.encoder.stride, size)
         return logits, logits.argmax(dim=1).to(torch.uint8)
-
-
-class SameConv(nn.Module):
-    """TensorFlow's "same" convolution of a stride up to 2, with padding in whole numbers.
-
-    timm's own divides and rounds up, which the exporter can follow, but only in minutes.
-    """
-
-    def __init__(self, conv: nn.Conv2d) -> None:
-        super().__init__()
-        self.conv = conv
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The convolution of (B,C,H,W), with ceil(H/stride) rows and ceil(W/stride) columns."""
-        conv, padding = self.conv, []
-        for side in (1, 0):
-            reach = (conv.kernel_size[side] - 1) * conv.dilation[side] + 1
-            before, uneven = divmod(max(reach - conv.stride[side], 0), 2)
-            odd = x.shape[2 + side] % conv.stride[side]
-            padding += [before + odd * uneven, before + uneven + odd * (1 - uneven)]
-        x = F.pad(x, padding)
-        return F.conv2d(x, conv.weight, conv.bias, conv.stride, 0, conv.dilation, conv.groups)
 
 
 def _traced(module: Exportable) -> Any:  # noqa: ANN401

@@ -8,6 +8,7 @@ from itertools import zip_longest
 from typing import Any
 
 from recallseg.data import SegmentationDataset
+from recallseg.engine.folder import FORMAT
 from recallseg.scenario import Scenario
 
 
@@ -31,6 +32,7 @@ def classes(
     counts = [len(step.images) for step in scenario]
     sizes = [photos.subset(step.images).bytes_on_disk() for step in scenario]
     return {
+        "format": FORMAT,
         "dataset": photos.name,
         "channels": scenario.names((0, *scenario.order)),
         "steps": [scenario.names(step.new_classes) for step in scenario],

@@ -22,6 +22,10 @@ PREDICTIONS = "predictions.zip"
 MANIFEST = Path("replay", "manifest.jsonl")
 GALLERY = Path("replay", "gallery.zip")
 
+FORMAT = 2
+"""Counts up when what a run folder holds changes its meaning; it is in `classes.json`. Folders of
+format 1 did not say so; there, features lay elsewhere in a photo."""
+
 FREE_SETTINGS = {"checkpoint_seconds", "tensorboard", "keep_predictions"}
 """Settings that may change between the parts of an interrupted run without touching its result."""
 
@@ -50,9 +54,20 @@ class RunFolder:
                 )
         elif self.path.is_dir() and any(self.path.iterdir()):
             raise RecallsegError(f"{self.path} is not empty and holds no run; name a new folder.")
+        self.check_format()
         for leftover in self.path.rglob(f".*{TEMPORARY}"):
             shutil.rmtree(leftover, ignore_errors=True)
         write_text(settings, dump_config(config))
+
+    def check_format(self) -> None:
+        """Refuse weights that mean something else here than where they were trained."""
+        about = self.read("classes.json")
+        if about is not None and about.get("format", 1) != FORMAT:
+            raise RecallsegError(
+                f"{self.path} was made by another version of recallseg (format "
+                f"{about.get('format', 1)}, this one has {FORMAT}), with which masks would lie "
+                "beside the objects; train it again in a new folder, or use that version."
+            )
 
     @classmethod
     def existing(cls, path: Path) -> "RunFolder":

@@ -65,4 +65,5 @@ def joined(batches: Sequence[Batch]) -> Batch:
         torch.cat([each.labels for each in batches]),
         photos=torch.cat(photos) if photos else None,
         features=torch.cat(features) if features else None,
+        label_stride=batches[0].label_stride,
     )

@@ -14,6 +14,7 @@ def open_model(
 
     A model of the same run that was opened before lends its encoder where both share one.
     """
+    folder.check_format()
     finished = folder.finished_steps()
     if not finished:
         raise RecallsegError(f"{folder.path} has no finished step yet.")

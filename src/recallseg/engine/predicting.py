@@ -24,8 +24,8 @@ Photo = Image.Image | Path | str | npt.NDArray[np.uint8]
 
 MAX_PIXELS = 178_000_000
 """The largest photo that is opened."""
-TILE, MARGIN = 1024, 192
-"""Larger photos are looked at in tiles. Both are multiples of every stride of the encoders, and the
+TILE, MARGIN = 1025, 192
+"""Larger photos are looked at in tiles of that side, which needs no padding at any stride; the
 margin is how far a decoder with the usual dilations reaches."""
 BATCH, AHEAD, AHEAD_PIXELS = 8, 64, 32_000_000
 """Photos of one size go through the model together, out of so many that are read ahead."""
@@ -130,7 +130,8 @@ class Predictor:
     def _in_tiles(self, image: Image.Image) -> Prediction:
         mask = np.empty((image.height, image.width), dtype=np.uint8)
         tally = Tally(self.class_names)
-        places = list(windows(image.height, image.width, self.tile, self.margin))
+        stride = self.model.encoder.coarsest
+        places = list(windows(image.height, image.width, self.tile, self.margin, stride))
 
         def look(place: tuple[Span, Span]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.float32]]:
             rows, columns = place

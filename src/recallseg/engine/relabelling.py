@@ -79,9 +79,7 @@ def relabelled(samples: Samples, relabel: Relabel) -> Samples:
 def _logits(model: Segmenter, batch: Batch) -> Tensor:
     """A model's logits of a batch that is not on its device."""
     device = next(model.parameters()).device
-    given = {name: part for name, part in batch._asdict().items() if part is not None}
-    moved = Batch(**{name: part.to(device) for name, part in given.items()})
-    return output_of(model, moved).logits.cpu()
+    return output_of(model, batch.to(device)).logits.cpu()
 
 
 def _scratch(shape: tuple[int, ...]) -> Tensor:

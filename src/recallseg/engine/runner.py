@@ -76,7 +76,7 @@ def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any]
         if session.fabric.is_global_zero:
             folder.write(name, metrics)
     session.reporter.miou = str(metrics["miou"]["all"])
-    session.reporter.say(f"step {step.index}: {_line(metrics['miou'])}")
+    session.reporter.say(f"step {step.index}: {_line(metrics)}")
     return metrics
 
 
@@ -102,5 +102,7 @@ def _conclude(learner: Learner, measured: list[dict[str, Any] | None]) -> dict[s
     return result
 
 
-def _line(miou: dict[str, float | None]) -> str:
-    return "  ".join(f"{name} {'–' if v is None else f'{v:.1f}'}" for name, v in miou.items())
+def _line(metrics: dict[str, Any]) -> str:
+    edges = (metrics.get("miou_boundary") or {}).get("all")
+    shown = {**metrics["miou"], "at boundaries": edges}
+    return "  ".join(f"{name} {'–' if v is None else f'{v:.1f}'}" for name, v in shown.items())

@@ -51,7 +51,8 @@ class PhotoSamples:
     def batch(self, picks: Sequence[Pick]) -> Batch:
         """uint8 views (B, 3, crop, crop) and their labels."""
         photos, labels = zip(*map(self._view, picks), strict=True)
-        return Batch(torch.stack(labels), photos=torch.stack(photos))
+        stride = self.recipe.label_stride
+        return Batch(torch.stack(labels), photos=torch.stack(photos), label_stride=stride)
 
     def _view(self, pick: Pick) -> tuple[torch.Tensor, torch.Tensor]:
         photo, mask = self.dataset.read(pick.row)
@@ -87,7 +88,8 @@ class BankSamples:
             labels = torch.from_numpy(self.table[stored])
         else:
             labels = self.relabelled[[pick.row for pick in picks], views]
-        return Batch(labels, features=features.float())
+        stride = self.bank.recipe.label_stride
+        return Batch(labels, features=features.float(), label_stride=stride)
 
 
 class Stream(Protocol):

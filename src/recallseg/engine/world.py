@@ -23,7 +23,7 @@ class World:
     def open(cls, config: RunConfig) -> "World":
         """Open everything; whatever is wrong with it is said now."""
         data = config.data
-        train = open_dataset(data.name, data.train, data.root)
+        train = open_dataset(data.name, data.learned, data.root)
         val = open_dataset(data.name, data.val, data.root)
         scenario = scenario_of(config)
         for dataset in (train, val):
@@ -42,5 +42,5 @@ def scenario_of(config: RunConfig, presence: Path | None = None) -> Scenario:
         order=chosen.order,
         root=data.root,
         presence=presence,
-        split=data.train,
+        split=data.learned,
     )

@@ -14,10 +14,15 @@ from recallseg.losses.cross_entropy import VOID
 EPSILON = 1e-6
 
 
-def at_feature_size(labels: Tensor, size: tuple[int, int]) -> Tensor:
-    """Labels (B, H, W) at the size of features, by the nearest label."""
-    nearest = functional.interpolate(labels[:, None].float(), size=size, mode="nearest")
-    return nearest[:, 0].to(labels.dtype)
+def at_cells(labels: Tensor, size: tuple[int, int], every: int) -> Tensor:
+    """Labels (B, H, W) of features of a `size`, whose cells lie at every `every`-th label.
+
+    A cell beyond the last label is void.
+    """
+    height, width = ((length - 1) * every + 1 for length in size)
+    bottom, right = max(0, height - labels.shape[1]), max(0, width - labels.shape[2])
+    filled = functional.pad(labels, (0, right, 0, bottom), value=VOID)
+    return filled[:, ::every, ::every]
 
 
 def class_means(features: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:

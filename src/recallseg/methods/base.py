@@ -22,12 +22,25 @@ class Batch(NamedTuple):
     """uint8, (B, 3, H', W')."""
     features: Tensor | None = None
     """(B, C, h, w) of a frozen encoder; photos are not needed then."""
+    label_stride: int = 1
+    """Labels are those of the pixels 0, n, 2n … in both directions."""
+
+    def to(self, device: torch.device) -> "Batch":
+        """The same samples on a device."""
+        photos = None if self.photos is None else self.photos.to(device)
+        features = None if self.features is None else self.features.to(device)
+        return self._replace(labels=self.labels.to(device), photos=photos, features=features)
 
 
 def output_of(model: Segmenter, batch: Batch) -> Output:
-    """What a model says of a batch, logits at the size of its labels."""
-    size = batch.labels.shape[-2:]
-    output: Output = model(batch.photos, features=batch.features, size=(size[0], size[1]))
+    """What a model says of a batch, logits where its labels are."""
+    rows, columns = batch.labels.shape[-2:]
+    output: Output = model(
+        batch.photos,
+        features=batch.features,
+        size=(rows, columns),
+        every=batch.label_stride,
+    )
     return output
 
 

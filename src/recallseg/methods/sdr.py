@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from recallseg.config import MethodConfig
 from recallseg.losses.prototypes import (
-    at_feature_size,
+    at_cells,
     attraction,
     class_means,
     prototype_matching,
@@ -81,6 +81,7 @@ class SparseAndDisentangled(ModelingTheBackground):
     def begin(self, step: Step, model: Segmenter, previous: Segmenter | None = None) -> None:
         """Make room for the prototypes of new classes."""
         super().begin(step, model, previous)
+        self.stride = model.encoder.stride
         if self.memory:
             self.memory.to(model.encoder.mean.device)
             self.memory.make_room(step.channels, model.encoder.channels)
@@ -95,7 +96,7 @@ class SparseAndDisentangled(ModelingTheBackground):
         """The four terms on features; background pixels are whose M_{k-1} says they are."""
         seen = old.logits.max(dim=1).indices.to(batch.labels.dtype)
         labels = seen.where(batch.labels == BACKGROUND, batch.labels)
-        labels = at_feature_size(labels, (new.features.shape[-2], new.features.shape[-1]))
+        labels = self._at_cells(labels, new.features, batch.label_stride)
         prototypes, known = kept.means, kept.known
         means, counts = class_means(new.features, labels, len(prototypes))
         kept.add(means, counts)
@@ -107,6 +108,11 @@ class SparseAndDisentangled(ModelingTheBackground):
             + self.weights["sparsity"] * sparsity(new.features)
         )
 
+    def _at_cells(self, labels: Tensor, features: Tensor, label_stride: int) -> Tensor:
+        """The labels at the pixels where the cells of features lie."""
+        size = (features.shape[-2], features.shape[-1])
+        return at_cells(labels, size, self.stride // label_stride)
+
     @torch.no_grad()
     def review(self, step: Step, model: Segmenter, batches: Iterable[Batch]) -> None:
         """Take the prototypes of a step's classes anew, from the model that has learned them."""
@@ -116,7 +122,7 @@ class SparseAndDisentangled(ModelingTheBackground):
         fresh.make_room(step.channels, model.encoder.channels)
         for batch in batches:
             features = output_of(model, batch).features
-            labels = at_feature_size(batch.labels, (features.shape[-2], features.shape[-1]))
+            labels = self._at_cells(batch.labels, features, batch.label_stride)
             fresh.add(*class_means(features, labels, step.channels))
         first = 1 + len(step.old_classes) if step.index else 0
         self.memory.means[first:] = fresh.means[first:]

@@ -16,11 +16,6 @@ def scaled_dilations(output_stride: int) -> tuple[int, ...]:
     return tuple(max(1, dilation * 8 // output_stride) for dilation in (6, 12, 18, 24))
 
 
-def upsample(logits: Tensor, size: tuple[int, int]) -> Tensor:
-    """Logits (B,C,h,w) bilinearly resized to (B,C,*size)."""
-    return F.interpolate(logits, size=size, mode="bilinear", align_corners=False)
-
-
 class Branch(nn.Conv2d):
     """A 3×3 convolution with bias that keeps the size of its input and can gain channels."""
 

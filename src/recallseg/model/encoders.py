@@ -5,18 +5,20 @@ import recallseg.torchvision_guard  # noqa: F401
 import hashlib
 from collections.abc import Sequence
 from functools import cache
-from typing import Self
+from typing import Any, Self
 
 import timm
 import torch
 import torch.nn.functional as F
+from timm.layers import Conv2dSame
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from recallseg.errors import RecallsegError
+from recallseg.model.geometry import GEOMETRY, is_centred, pad_to_cells, to_finer
 from recallseg.model.weights import create, timm_name
 
-PROBE_SIZE = 128
+PROBE_SIZE = 129
 
 
 class Neck(nn.Module):
@@ -33,14 +35,17 @@ class Neck(nn.Module):
     def forward(self, maps: Sequence[Tensor]) -> Tensor:
         """One map (B,width,h,w) from maps (B,C_i,h_i,w_i), the finest first."""
         finest, *coarser = (lateral(m) for lateral, m in zip(self.laterals, maps, strict=True))
+        size = (finest.shape[-2], finest.shape[-1])
         for each in coarser:
-            finest = finest + F.interpolate(each, finest.shape[-2:], mode="bilinear")
+            finest = finest + to_finer(each, size)
         return F.relu(finest)
 
 
 class Encoder(nn.Module):
     """A timm CNN that turns images (B,3,H,W) into features (B,channels,h,w), at `stride`.
 
+    Images are padded to k·`coarsest`+1 pixels, `coarsest` being the stride of its last stage, so
+    that cells lie where `geometry` says, for every size of an image.
     `weights` is `imagenet`, `none` or the path of a file. With `neck`, a number of channels, the
     features are those of a `Neck` over all stages from `neck_stride` up; without it, those of the
     last stage. The layers of BatchNorm keep their statistics in training (their affine part still
@@ -61,7 +66,7 @@ class Encoder(nn.Module):
         train_batch_norm: bool = False,
     ) -> None:
         super().__init__()
-        self.architecture = (name, output_stride, neck, neck_stride)
+        self.architecture = (name, output_stride, neck, neck_stride, GEOMETRY)
         self.train_batch_norm = train_batch_norm
         self.frozen = False
         self._shapes: dict[int, tuple[int, ...]] = {}
@@ -69,10 +74,10 @@ class Encoder(nn.Module):
         stages = _offered_stages(name, output_stride)
         kept = _kept_stages(name, stages, neck_stride) if neck else (len(stages) - 1,)
         options = {"features_only": True, "output_stride": output_stride, "out_indices": kept}
-        self.body = create(name, weights, **options)
+        self.body = _pad_evenly(create(name, weights, **options))
         self.neck = Neck([stages[index][0] for index in kept], neck) if neck else None
         self.channels = neck or stages[-1][0]
-        self.stride = stages[kept[0]][1]
+        self.stride, self.coarsest = stages[kept[0]][1], output_stride
         config = timm.get_pretrained_cfg(timm_name(name))
         for key, values in (("mean", config.mean), ("std", config.std)):
             self.register_buffer(key, torch.tensor(values).view(3, 1, 1), persistent=False)
@@ -90,7 +95,8 @@ class Encoder(nn.Module):
             raise TypeError(f"Images are uint8, or float in [0,1]; these are {images.dtype}.")
         highest = 255 if images.dtype == torch.uint8 else 1
         normalised = (images.to(self.mean.dtype) / highest - self.mean) / self.std
-        maps = self.body(normalised.contiguous(memory_format=torch.channels_last))
+        padded = pad_to_cells(normalised, self.coarsest)
+        maps = self.body(padded.contiguous(memory_format=torch.channels_last))
         features: Tensor = self.neck(maps) if self.neck else maps[-1]
         return features
 
@@ -139,31 +145,65 @@ class Encoder(nn.Module):
 
 @cache
 def _offered_stages(name: str, output_stride: int) -> list[tuple[int, int]]:
-    """(channels, stride) of each stage of a timm CNN, verified by a forward pass without data.
+    """(channels, stride) of each stage of a timm CNN, verified by looking at a random image.
 
     timm's models refuse options in many ways (and some ignore the output stride), so all of them
-    end in one sentence here.
+    end in one sentence here. So does one whose cells lie elsewhere than `geometry` says.
     """
     translated = timm_name(name)
     refusal = f"The timm model '{translated}' cannot be an encoder at output stride {output_stride}"
+    advice = "Use a CNN such as efficientnet_lite0 or resnet101"
     try:
-        with torch.device("meta"):
-            body = timm.create_model(translated, features_only=True, output_stride=output_stride)
-            maps = body.eval()(torch.empty(1, 3, PROBE_SIZE, PROBE_SIZE))
+        body, maps, mirrored = _probed(translated, output_stride)
         stages = list(zip(body.feature_info.channels(), body.feature_info.reduction(), strict=True))
     except Exception as error:
         raise RecallsegError(
-            f"{refusal}: timm refuses to build its features ({type(error).__name__}). Use a CNN "
-            "such as efficientnet_lite0 or resnet101, and a stride of 8, 16 or 32."
+            f"{refusal}: timm refuses to build its features ({type(error).__name__}). {advice}, "
+            "and a stride of 8, 16 or 32."
         ) from error
     shapes = [tuple(one.shape) for one in maps]
-    expected = [(1, channels, *[PROBE_SIZE // stride] * 2) for channels, stride in stages]
+    cells = [(PROBE_SIZE - 1) // stride + 1 for _, stride in stages]
+    expected = [(1, width, n, n) for (width, _), n in zip(stages, cells, strict=True)]
     if shapes != expected or stages[-1][1] != output_stride:
         raise RecallsegError(
-            f"{refusal}: a {PROBE_SIZE}-pixel image gives features of the shapes {shapes}. Use a "
-            "CNN such as efficientnet_lite0 or resnet101."
+            f"{refusal}: a {PROBE_SIZE}-pixel image gives features of the shapes {shapes} instead "
+            f"of {expected}. {advice}."
+        )
+    if not is_centred(maps, mirrored):
+        raise RecallsegError(
+            f"{refusal}: it looks at places beside the multiples of its strides, so that masks "
+            f"would lie beside the things. {advice}."
         )
     return stages
+
+
+@torch.no_grad()
+def _probed(name: str, output_stride: int) -> tuple[Any, list[Tensor], list[Tensor]]:
+    """A timm CNN with random symmetric kernels, and its maps of an image and of its mirror."""
+    draw = torch.Generator().manual_seed(0)
+    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        body = timm.create_model(name, features_only=True, output_stride=output_stride).eval()
+        for module in body.modules():
+            if isinstance(module, nn.Conv2d):
+                module.weight.copy_((module.weight + module.weight.flip(2, 3)) / 2)
+        image = torch.rand(1, 3, PROBE_SIZE, PROBE_SIZE, generator=draw)
+        return body, body(image), body(image.flip(2, 3))
+
+
+def _pad_evenly(body: nn.Module) -> nn.Module:
+    """Give convolutions that pad by the parity of their input the padding of odd inputs.
+
+    timm's `tf_` networks have them. The padding that the geometry needs is the same on both sides,
+    and constant, so that nothing has to be copied.
+    """
+    for module in body.modules():
+        if isinstance(module, Conv2dSame):
+            module.__class__ = nn.Conv2d
+            reach = zip(module.kernel_size, module.dilation, strict=True)
+            height, width = ((size - 1) * dilation // 2 for size, dilation in reach)
+            module.padding = (height, width)
+    return body
 
 
 def _kept_stages(name: str, stages: list[tuple[int, int]], neck_stride: int) -> tuple[int, ...]:

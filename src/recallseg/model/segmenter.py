@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from torch import Tensor, nn
 
-from recallseg.model.decoder import Decoder, upsample
+from recallseg.model.decoder import Decoder
 from recallseg.model.encoders import Encoder
+from recallseg.model.geometry import to_pixels
 
 
 class Output(NamedTuple):
@@ -31,16 +32,21 @@ class Segmenter(nn.Module):
         *,
         features: Tensor | None = None,
         size: tuple[int, int] | None = None,
+        every: int = 1,
     ) -> Output:
         """Logits (B,C,*size) of images (uint8 or float in [0,1]), or of features encoded before.
 
-        By default logits have the size of the images; features must be told a size.
+        They are those of the pixels 0, every, 2·every … in both directions, `size` of them: by
+        default all of the images; features must be told.
         """
         if features is None:
             if images is None:
                 raise ValueError("give images or their features")
             features = self.encoder(images)
-            size = size or (images.shape[-2], images.shape[-1])
+            size = size or (-(-images.shape[-2] // every), -(-images.shape[-1] // every))
         if size is None:
             raise ValueError("features must come with the size that the logits shall have")
-        return Output(upsample(self.decoder(features), size), features)
+        logits = to_pixels(self.decoder(features), self.encoder.stride, size, every)
+        if logits.shape[-2:] != size:
+            raise ValueError(f"features of this size cover {tuple(logits.shape[-2:])}, not {size}")
+        return Output(logits, features)

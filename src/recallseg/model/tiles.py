@@ -28,25 +28,30 @@ class Span(NamedTuple):
         return slice(self.keep_from - self.start, self.keep_to - self.start)
 
 
-def spans(length: int, tile: int, margin: int) -> Iterator[Span]:
+def spans(length: int, tile: int, margin: int, stride: int = 1) -> Iterator[Span]:
     """Stretches of at most `tile` pixels whose kept parts cover `length` exactly once.
 
     The result of the outer `margin` pixels is dropped wherever the image goes on, because a
-    network knows too little of their surroundings.
+    network knows too little of their surroundings. Stretches begin at multiples of `stride`, so
+    that the cells of a network's features lie where they lie in the whole image.
     """
-    stride = tile - 2 * margin
-    if stride < 1:
-        raise ValueError(f"a tile of {tile} has nothing left within margins of {margin}")
+    advance = (tile - 2 * margin) // stride * stride
+    if advance < 1:
+        raise ValueError(
+            f"a tile of {tile} has less than {stride} pixels left within margins of {margin}"
+        )
     start = keep_from = 0
     while start + tile < length:
         yield Span(start, start + tile, keep_from, start + tile - margin)
         keep_from = start + tile - margin
-        start += stride
+        start += advance
     yield Span(start, length, keep_from, length)
 
 
-def windows(height: int, width: int, tile: int, margin: int) -> Iterator[tuple[Span, Span]]:
+def windows(
+    height: int, width: int, tile: int, margin: int, stride: int = 1
+) -> Iterator[tuple[Span, Span]]:
     """The (vertical, horizontal) stretches of all windows over an image, row by row."""
-    for rows in spans(height, tile, margin):
-        for columns in spans(width, tile, margin):
+    for rows in spans(height, tile, margin, stride):
+        for columns in spans(width, tile, margin, stride):
             yield rows, columns
