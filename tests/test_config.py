@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from recallseg.config import RunConfig, dump_config, load_config
+from recallseg.config import RunConfig, dump_config, load_config, validate
 from recallseg.errors import RecallsegError
 
 CONFIGS = Path(__file__).parents[1] / "configs"
@@ -90,3 +90,9 @@ def test_a_configuration_cannot_be_changed():
 def test_bad_files_and_overrides_are_sentences(tmp_path, text, override, sentence):
     with pytest.raises(RecallsegError, match=sentence):
         load_config(write(tmp_path, "own.yaml", text), override)
+
+
+def test_labels_cannot_be_sparser_than_features():
+    values = {"model": {"neck": 8, "neck_stride": 4}, "views": {"label_stride": 8}}
+    with pytest.raises(RecallsegError, match=r"label_stride cannot be above the features' stride"):
+        validate(values, "the test")

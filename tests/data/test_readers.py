@@ -134,3 +134,13 @@ def test_voc_mini_opens_with_the_reader_of_voc(voc_mini):
     photo, mask = val.read(0)
     assert photo.size == (mask.shape[1], mask.shape[0])
     assert set(np.unique(mask)) <= {*range(21), 255}
+
+
+def test_a_signature_is_of_the_content_wherever_and_whenever_it_was_written(tmp_path):
+    first = open_dataset("voc", "train", whole_voc(tmp_path / "one"))
+    again = open_dataset("voc", "train", whole_voc(tmp_path / "two"))
+    assert first.signature() == again.signature()
+    _, mask = again.read(3)
+    mask[5, 5] += 1
+    Image.fromarray(mask).save(again.pairs[3].mask)
+    assert again.signature() != first.signature()

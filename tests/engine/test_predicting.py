@@ -9,6 +9,7 @@ from PIL import Image
 from recallseg.data import open_dataset
 from recallseg.data.dataset import read_photo
 from recallseg.data.transforms import photo_tensor
+from recallseg.engine.evaluation import Counts
 from recallseg.engine.predicting import Predictor
 from recallseg.engine.scoring import score
 from recallseg.engine.timeline import Timeline
@@ -26,16 +27,30 @@ def logits_of(predictor, image):
         return predictor.model(photo_tensor(image)[None]).logits[0]
 
 
+def near_edge(mask):
+    """Which pixels have another label within three pixels, one after the other."""
+    windows = {
+        (y, x): mask[max(0, y - 3) : y + 4, max(0, x - 3) : x + 4]
+        for y, x in np.ndindex(mask.shape)
+    }
+    return np.array([(window != mask[at]).any() for at, window in windows.items()])
+
+
 def confusion(predictor, root):
     """Counted pixel by pixel, from predictions of files."""
     dataset = open_dataset("voc", "val", root)
     channels = len(predictor.class_names)
     table = look_up(list(range(1, channels)), hidden=255)
-    counts = np.zeros((channels, channels), dtype=np.int64)
+    counts = Counts(*np.zeros((2, channels, channels), dtype=np.int64))
     found = predictor.predict_many(pair.photo for pair in dataset.pairs)
     for row, prediction in enumerate(found):
-        truth = table[dataset.read(row)[1]]
-        np.add.at(counts, (truth[truth < 255], prediction.mask[truth < 255]), 1)
+        mask = dataset.read(row)[1]
+        truth, seen = table[mask].ravel(), prediction.mask.ravel()
+        edge = near_edge(mask)
+        np.add.at(counts.everywhere, (truth[truth < 255], seen[truth < 255]), 1)
+        edge &= truth < 255
+        np.add.at(counts.near_boundary, (truth[edge], seen[edge]), 1)
+    assert 0 < counts.near_boundary.sum() < counts.everywhere.sum()
     return counts
 
 

@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -9,13 +10,15 @@ from tiny import tiny_config
 from recallseg.data import open_dataset
 from recallseg.data.pictures import Pictures
 from recallseg.engine import learner as learner_module
-from recallseg.engine.folder import PREDICTIONS
+from recallseg.engine.evaluation import Counts
+from recallseg.engine.folder import PREDICTIONS, RunFolder
 from recallseg.engine.rescore import rescore
 from recallseg.engine.runner import run
 from recallseg.engine.scoring import score
-from recallseg.engine.world import scenario_of
+from recallseg.engine.world import World, scenario_of
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
+from recallseg.report.life import life
 
 
 def metrics(result):
@@ -89,7 +92,8 @@ def test_predictions_are_what_was_counted(whole):
         known = truth != 255
         np.add.at(counts, (truth[known], mask[known]), 1)
     assert seen.names() == [pair.stem for pair in val.pairs]
-    assert score(2, [], list(val.classes), 18, counts)["iou"] == result["steps"][2]["iou"]
+    found = score(2, [], list(val.classes), 18, Counts(counts, counts))
+    assert found["iou"] == result["steps"][2]["iou"]
 
 
 def test_training_lowers_the_loss_and_the_journal_says_so(whole):
@@ -230,3 +234,32 @@ def test_an_unknown_method_lists_the_known_ones(tmp_path):
     config = tiny_config(tmp_path / "voc", method__name="magic")
     with pytest.raises(RecallsegError, match=r"Unknown method 'magic'\. Known: ft, joint"):
         run(config, tmp_path / "run")
+
+
+def test_a_folder_of_an_older_format_is_refused_where_its_weights_would_be_used(learned, tmp_path):
+    folder = tmp_path / "old"
+    shutil.copytree(learned / "plain", folder)
+    about = json.loads((folder / "classes.json").read_text())
+    assert about.pop("format") == 2
+    (folder / "classes.json").write_text(json.dumps(about))
+    config = RunFolder(folder).config
+    for use in (lambda: rescore(folder), lambda: run(config, folder)):
+        with pytest.raises(RecallsegError, match=r"format 1, this one has 2.*train it again"):
+            use()
+    assert life(folder)["steps"]
+
+
+def test_settings_can_be_chosen_without_the_validation_photos(tmp_path):
+    config = tiny_config(tmp_path / "voc", data__val="tune")
+    world = World.open(config)
+    everything = open_dataset("voc", "train", config.data.root)
+    train, tune = ({pair.stem for pair in part.pairs} for part in (world.train, world.val))
+    assert train | tune == {pair.stem for pair in everything.pairs}
+    assert not train & tune
+    assert 0.1 < len(tune) / len(everything) < 0.35
+    assert {stem for step in world.scenario for stem in step.images} == train
+
+
+def test_what_is_held_out_must_be_of_the_default_split(tmp_path):
+    with pytest.raises(RecallsegError, match=r"val=tune holds photos of the default .* split out"):
+        tiny_config(tmp_path / "voc", data__val="tune", data__train="val")

@@ -109,8 +109,9 @@ def test_nothing_to_see_is_finite(name):
     assert blank.grad.isfinite().all()
 
 
-def test_labels_shrink_by_the_nearest():
-    labels = torch.tensor([[[0, 0, 5, 5], [0, 0, 5, 5], [255, 255, 7, 7], [255, 255, 7, 7]]])
-    small = sdr.at_feature_size(labels.to(torch.uint8), (2, 2))
-    assert small.tolist() == [[[0, 5], [255, 7]]]
-    assert small.dtype == torch.uint8
+def test_cells_take_the_labels_at_their_places():
+    labels = torch.arange(15, dtype=torch.uint8).view(1, 3, 5)
+    assert sdr.at_cells(labels, (2, 3), 2).tolist() == [[[0, 2, 4], [10, 12, 14]]]
+    beyond = sdr.at_cells(labels[:, :, :4], (2, 3), 2)
+    assert beyond.tolist() == [[[0, 2, 255], [10, 12, 255]]]
+    assert beyond.dtype == torch.uint8

@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from recallseg.model.decoder import Decoder, scaled_dilations, upsample
+from recallseg.model.decoder import Decoder, scaled_dilations
 
 
 @pytest.fixture(autouse=True)
@@ -92,11 +92,6 @@ def test_gradients_are_those_of_four_convolutions() -> None:
     theirs = torch.autograd.grad(called.square().sum(), [features, *decoder.parameters()])
     for one, other in zip(ours, theirs, strict=True):
         torch.testing.assert_close(one, other)
-
-
-def test_upsampling_by_hand() -> None:
-    row = torch.tensor([0.0, 4.0]).view(1, 1, 1, 2)
-    assert upsample(row, (1, 4)).flatten().tolist() == [0.0, 1.0, 3.0, 4.0]
 
 
 def test_random_growth_keeps_old_channels_bit_for_bit() -> None:

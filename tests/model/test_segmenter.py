@@ -25,13 +25,15 @@ def test_logits_have_the_size_of_the_images(neck: int | None) -> None:
 
 def test_forward_is_decoding_encoded_features() -> None:
     model = segmenter()
-    images = torch.rand(1, 3, 33, 49)
+    images = torch.rand(1, 3, 33, 45)
     features = model.encoder(images)
     by_hand = F.interpolate(
-        model.decoder(features), size=(33, 49), mode="bilinear", align_corners=False
-    )
+        model.decoder(features), size=(33, 49), mode="bilinear", align_corners=True
+    )[..., :45]
     assert torch.equal(model(images).logits, by_hand)
-    assert torch.equal(model(features=features, size=(33, 49)).logits, by_hand)
+    assert torch.equal(model(features=features, size=(33, 45)).logits, by_hand)
+    sparse = model(images, every=4).logits
+    torch.testing.assert_close(sparse, by_hand[..., ::4, ::4])
 
 
 def test_it_says_what_it_lacks() -> None:
@@ -39,6 +41,8 @@ def test_it_says_what_it_lacks() -> None:
         segmenter()()
     with pytest.raises(ValueError, match="must come with the size"):
         segmenter()(features=torch.rand(1, 512, 2, 2))
+    with pytest.raises(ValueError, match=r"cover \(17, 17\), not \(17, 18\)"):
+        segmenter()(features=torch.rand(1, 512, 2, 2), size=(17, 18))
 
 
 def test_a_frozen_encoder_gets_no_gradient_and_stays_in_eval_mode() -> None:

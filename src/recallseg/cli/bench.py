@@ -2,30 +2,43 @@
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-app = typer.Typer(help="Measure how fast things are.", no_args_is_help=True)
+app = typer.Typer(help="Measure what the design promises.", no_args_is_help=True)
+
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this file.")]
 
 
 @app.command()
 def bank(
     config: Annotated[Path, typer.Argument(help="A YAML file.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write the numbers to this JSON file.")] = None,
+    out: Out = None,
 ) -> None:
     """Compare the later steps of a run with the feature bank and without it."""
     from recallseg.config import load_config
     from recallseg.engine.bench import bench_bank
-    from recallseg.files import write_json
 
-    numbers = bench_bank(load_config(config, overrides or []))
+    _show(bench_bank(load_config(config, overrides or [])), out)
+
+
+@app.command()
+def shift(
+    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    photos: Annotated[int, typer.Option(min=1, help="How many validation photos to look at.")] = 40,
+    out: Out = None,
+) -> None:
+    """Move photos by 1 to 31 pixels and compare the masks, moved back."""
+    from recallseg.engine.shifts import bench_shift
+
+    _show(bench_shift(run_folder, photos), out)
+
+
+def _show(numbers: dict[str, Any], out: Path | None) -> None:
     if out:
+        from recallseg.files import write_json
+
         write_json(out, numbers)
     typer.echo(json.dumps(numbers, indent=2))
-
-
-@app.callback()
-def _group() -> None:
-    """Keep `bank` a subcommand."""
