@@ -52,7 +52,7 @@ def model(request, tmp_path_factory):
         "classes.json",
         {"format": FORMAT, "channels": ["background", "red"], "steps": [["red"]], "initial": 1},
     )
-    built = colour_model(build_model(config.model, 2).encoder)
+    built = colour_model(build_model(config.model, 2).encoder, config.model.neck)
     save_weights(folder.path / "encoder.safetensors", built.encoder)
     save_weights(folder.step(0) / "decoder.safetensors", built.decoder)
     discs = {f"{h}x{w}": disc_photo(h, w, built.encoder.mean_colour) for h, w in SIZES}

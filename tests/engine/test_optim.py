@@ -14,8 +14,8 @@ from recallseg.model import Decoder, Encoder, Segmenter
 
 @pytest.fixture(scope="module")
 def model():
-    encoder = Encoder("resnet18", weights="none", neck=4)
-    return Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1, 2)))
+    encoder = Encoder("resnet18", weights="none", finest=8)
+    return Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1, 2), neck=4))
 
 
 def test_the_rate_starts_at_lr_and_reaches_its_end():

@@ -16,11 +16,11 @@ from recallseg.model import Decoder, Encoder, Segmenter
 RED = (255, 0, 0)
 
 
-def colour_model(encoder: Encoder) -> Segmenter:
+def colour_model(encoder: Encoder, neck: int | None = None) -> Segmenter:
     """Background, and whatever is red."""
-    decoder = Decoder(encoder.channels, 2, dilations=(1,))
+    decoder = Decoder(encoder.channels, 2, dilations=(1,), neck=neck)
     with torch.no_grad():
-        for module in encoder.modules():
+        for module in (*encoder.modules(), *decoder.modules()):
             if isinstance(module, nn.Conv2d):
                 _hand_on(module)
             elif isinstance(module, nn.BatchNorm2d):
@@ -30,13 +30,15 @@ def colour_model(encoder: Encoder) -> Segmenter:
         stem = next(m for m in encoder.body.modules() if isinstance(m, nn.Conv2d))
         stem.weight *= torch.tensor([3e-3, 0, 0]).view(1, 3, 1, 1)  # far from where ReLU6 clips
         encoder.eval()
-        ground, red = (encoder(_plain(colour)).mean() for colour in (encoder.mean_colour, RED))
+        ground, red = (
+            decoder.narrowed(encoder(_plain(colour))).mean()
+            for colour in (encoder.mean_colour, RED)
+        )
         [branch] = decoder.branches
-        branch.weight.zero_()
-        branch.weight[1, :, 1, 1] = 1 / encoder.channels
-        branch.bias.copy_(torch.tensor([0.0, -(ground + red) / 2]))
-        decoder.branches[0].weight *= 1000
-        decoder.branches[0].bias *= 1000
+        branch.weight[0].zero_()
+        branch.bias[1] = -(ground + red) / 2
+        branch.weight *= 1000
+        branch.bias *= 1000
     return Segmenter(encoder, decoder).eval().requires_grad_(False)
 
 
@@ -63,7 +65,7 @@ def disc_photo(
 ) -> tuple[Image.Image, np.ndarray]:
     """A red disc on plain ground, off the middle, and its mask."""
     rows, columns = np.mgrid[:height, :width]
-    mask = np.hypot(rows - 0.44 * height, columns - 0.57 * width) <= 0.27 * min(height, width)
+    mask = np.hypot(rows - 0.44 * height, columns - 0.57 * width) <= 0.36 * min(height, width)
     photo = np.where(mask[..., None], RED, ground).astype(np.uint8)
     return Image.fromarray(photo), mask.astype(np.uint8)
 

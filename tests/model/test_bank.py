@@ -18,7 +18,7 @@ from recallseg.model.native_bank import NativeBank
 @pytest.fixture(scope="module")
 def encoder():
     torch.manual_seed(0)
-    return Encoder("resnet18", weights="none", neck=6).freeze()
+    return Encoder("resnet18", weights="none", finest=8).freeze()
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_only_what_is_missing_is_encoded(tmp_path, dataset, encoder):
 
 
 def test_the_key_covers_all_that_features_depend_on(tmp_path, dataset, encoder):
-    other = Encoder("resnet18", weights="none", neck=6).freeze()
+    other = Encoder("resnet18", weights="none", finest=8).freeze()
     banks = [
         bank_of(tmp_path, dataset, encoder),
         bank_of(tmp_path, dataset, other),
@@ -80,7 +80,7 @@ def test_the_key_covers_all_that_features_depend_on(tmp_path, dataset, encoder):
 def test_a_bank_takes_the_space_it_says_and_no_more(tmp_path, dataset, encoder):
     bank = bank_of(tmp_path, dataset, encoder, recipe=ViewRecipe(65, label_stride=4), views=4)
     bank.fill([0, 1])
-    per_photo = 4 * (2 * 6 * 9 * 9 + 17 * 17)
+    per_photo = 4 * (2 * (128 + 256 + 512) * 9 * 9 + 17 * 17)
     assert bank.bytes_per_photo == per_photo
     assert 2 * per_photo <= bytes_on_disk(bank.folder) <= 2 * per_photo + 12 * 4096
     assert json.loads((bank.folder / "about.json").read_text())["views"] == 4

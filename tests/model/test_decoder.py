@@ -129,3 +129,15 @@ def test_background_growth_shares_the_background_as_mib() -> None:
     torch.testing.assert_close(total_bias(decoder)[1:3], biases[1:3], atol=0, rtol=0)
     torch.testing.assert_close(after[:, 0] * 5, before[:, 0])
     torch.testing.assert_close(after[:, 1:3], before[:, 1:3])
+
+
+def test_a_neck_is_a_linear_map_and_a_relu_before_the_branches() -> None:
+    decoder = Decoder(6, 3, dilations=(1, 2), neck=4)
+    features = torch.randn(2, 6, 5, 5)
+    assert decoder.neck is not None
+    narrow = torch.einsum("oc,bchw->bohw", decoder.neck.weight[:, :, 0, 0], features)
+    narrow = (narrow + decoder.neck.bias[:, None, None]).clamp(min=0)
+    by_hand = sum(branch(narrow) for branch in decoder.branches)
+    torch.testing.assert_close(decoder(features), by_hand, atol=1e-6, rtol=1e-4)
+    decoder.grow(2)
+    assert decoder(features).shape == (2, 5, 5, 5)

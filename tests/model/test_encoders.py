@@ -43,19 +43,19 @@ def changed(before: dict[str, Tensor], after: dict[str, Tensor]) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("output_stride", "neck", "channels", "stride", "size"),
+    ("output_stride", "finest", "channels", "stride", "size"),
     [
-        (16, {}, 320, 16, 13),
-        (8, {}, 320, 8, 25),
-        (16, {"neck": 7}, 7, 8, 25),
-        (16, {"neck": 9, "neck_stride": 4}, 9, 4, 49),
-        (16, {"neck": 9, "neck_stride": 16}, 9, 16, 13),
+        (16, None, 320, 16, 13),
+        (8, None, 320, 8, 25),
+        (16, 8, 40 + 112 + 320, 8, 25),
+        (16, 4, 24 + 40 + 112 + 320, 4, 49),
+        (32, 16, 112 + 320, 16, 13),
     ],
 )
 def test_lite0_features(
-    output_stride: int, neck: dict[str, int], channels: int, stride: int, size: int
+    output_stride: int, finest: int | None, channels: int, stride: int, size: int
 ) -> None:
-    encoder = Encoder(output_stride=output_stride, weights="none", **neck)  # type: ignore[arg-type]
+    encoder = Encoder(output_stride=output_stride, weights="none", finest=finest)
     assert encoder.channels == channels
     assert encoder.stride == stride
     assert encoder.mean_colour == (128, 128, 128)
@@ -64,18 +64,17 @@ def test_lite0_features(
     assert features.shape == (1, channels, size, size)
 
 
-def test_a_neck_adds_stages_at_the_finest_size() -> None:
-    encoder = resnet18(neck=3)
+def test_stages_lie_side_by_side_at_the_finest_size() -> None:
+    encoder = resnet18(finest=8)
     images = torch.rand(1, 3, 65, 65)
-    fine, *coarse = encoder.body((images - encoder.mean) / encoder.std)
-    assert [tuple(m.shape[1:]) for m in (fine, *coarse)] == [(128, 9, 9), (256, 5, 5), (512, 5, 5)]
-    assert encoder.neck is not None
-    by_hand = encoder.neck.laterals[0](fine)
-    for lateral, each in zip(encoder.neck.laterals[1:], coarse, strict=True):
-        by_hand += torch.nn.functional.interpolate(
-            lateral(each), (9, 9), mode="bilinear", align_corners=True
-        )
-    torch.testing.assert_close(encoder(images), by_hand.clamp(min=0), atol=1e-4, rtol=1e-4)
+    maps = encoder.body((images - encoder.mean) / encoder.std)
+    assert [tuple(m.shape[1:]) for m in maps] == [(128, 9, 9), (256, 5, 5), (512, 5, 5)]
+    fine, *coarse = (
+        torch.nn.functional.interpolate(m, (9, 9), mode="bilinear", align_corners=True)
+        for m in maps
+    )
+    by_hand = torch.cat([fine, *coarse], dim=1)
+    torch.testing.assert_close(encoder(images), by_hand, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +140,7 @@ def test_fingerprints_tell_encoders_apart() -> None:
     assert len(first) == 64
     assert resnet18().fingerprint() == first
     assert resnet18(output_stride=8).fingerprint() != first
-    assert resnet18(neck=4).fingerprint() != first
+    assert resnet18(finest=8).fingerprint() != first
     copy = resnet18().to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     assert copy.fingerprint() == first
     with torch.no_grad():
@@ -179,4 +178,4 @@ def test_models_that_cannot_be_encoders(name: str, stride: int, message: str) ->
 
 def test_a_neck_at_a_stride_that_does_not_exist() -> None:
     with pytest.raises(RecallsegError, match=r"no stage at stride 5 for a neck; .*\[2, 4, 8, 16\]"):
-        resnet18(neck=8, neck_stride=5)
+        resnet18(finest=5)

@@ -11,10 +11,9 @@ def _seed() -> None:
 
 
 def segmenter(neck: int | None = None) -> Segmenter:
-    encoder = Encoder("resnet18", weights="none", neck=neck)
-    return Segmenter(
-        encoder, Decoder(encoder.channels, 4, dilations=scaled_dilations(encoder.stride))
-    )
+    encoder = Encoder("resnet18", weights="none", finest=8 if neck else None)
+    dilations = scaled_dilations(encoder.stride)
+    return Segmenter(encoder, Decoder(encoder.channels, 4, dilations=dilations, neck=neck))
 
 
 @pytest.mark.parametrize("neck", [None, 6])

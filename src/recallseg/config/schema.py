@@ -62,9 +62,10 @@ class ModelConfig(Section):
     weights: str = "imagenet"
     """`imagenet`, the path of a .safetensors or .pth file, or `none` for random ones."""
     neck: Positive | None = None
-    """Width of a neck that adds finer stages to the last one, for small encoders."""
+    """Width that a decoder brings the encoder's last stages to first, for small encoders; none: the
+    last stage alone, as it is."""
     neck_stride: Literal[4, 8, 16] = 8
-    """The finest stage that the neck takes, and so the stride of the features."""
+    """With a neck: the finest stage that it takes, and so the stride of the features."""
     dilations: tuple[Positive, ...] | None = None
     """Of the decoder's parallel convolutions; by default 6, 12, 18, 24 at stride 8, scaled."""
     train_batch_norm: bool = False

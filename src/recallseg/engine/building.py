@@ -10,8 +10,7 @@ def build_model(config: ModelConfig, channels: int, weights: str | None = None) 
         config.encoder,
         output_stride=config.output_stride,
         weights=weights or config.weights,
-        neck=config.neck,
-        neck_stride=config.neck_stride,
+        finest=config.neck_stride if config.neck else None,
         train_batch_norm=config.train_batch_norm,
     )
     return Segmenter(encoder, build_decoder(config, encoder, channels))
@@ -20,4 +19,4 @@ def build_model(config: ModelConfig, channels: int, weights: str | None = None) 
 def build_decoder(config: ModelConfig, encoder: Encoder, channels: int) -> Decoder:
     """A fresh decoder on an encoder; helper decoders have the same shape with fewer channels."""
     dilations = config.dilations or scaled_dilations(encoder.stride)
-    return Decoder(encoder.channels, channels, dilations=dilations)
+    return Decoder(encoder.channels, channels, dilations=dilations, neck=config.neck)

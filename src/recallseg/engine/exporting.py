@@ -58,7 +58,7 @@ class Exportable(nn.Module):
     def __init__(self, model: Segmenter) -> None:
         super().__init__()
         self.encoder = deepcopy(model.encoder).freeze()
-        self.branches = deepcopy(model.decoder.branches).requires_grad_(False)
+        self.decoder = deepcopy(model.decoder).requires_grad_(False)
         for module in self.encoder.modules():
             if hasattr(module, "inplace"):
                 setattr(module, "inplace", False)  # noqa: B010
@@ -66,8 +66,8 @@ class Exportable(nn.Module):
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B,C,H,W) and masks (B,H,W) of RGB bytes (B,3,H,W)."""
-        features = self.encoder(images)
-        coarse = torch.stack([branch(features) for branch in self.branches]).sum(dim=0)
+        features = self.decoder.narrowed(self.encoder(images))
+        coarse = torch.stack([branch(features) for branch in self.decoder.branches]).sum(dim=0)
         size = (images.shape[-2], images.shape[-1])
         logits = to_pixels(coarse, self.encoder.stride, size)
         return logits, logits.argmax(dim=1).to(torch.uint8)

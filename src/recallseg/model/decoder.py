@@ -36,15 +36,26 @@ class Branch(nn.Conv2d):
 class Decoder(nn.Module):
     """Parallel 3×3 convolutions with different dilations from features to classes, summed.
 
-    `channels` are those of the features; `classes` counts the background, channel 0.
+    `channels` are those of the features; `classes` counts the background, channel 0. A `neck`
+    brings the features of several stages to that many channels first (1×1 and ReLU). It belongs to
+    the decoder and goes on learning with it: frozen with the encoder after step 0, it would keep
+    later classes from what the stages know of them.
     """
 
     def __init__(
-        self, channels: int, classes: int, *, dilations: tuple[int, ...], init_std: float = 0.01
+        self,
+        channels: int,
+        classes: int,
+        *,
+        dilations: tuple[int, ...],
+        neck: int | None = None,
+        init_std: float = 0.01,
     ) -> None:
         super().__init__()
         self.init_std = init_std
-        self.branches = nn.ModuleList(Branch(channels, classes, each) for each in dilations)
+        self.neck = nn.Conv2d(channels, neck, 1) if neck else None
+        width = neck or channels
+        self.branches = nn.ModuleList(Branch(width, classes, each) for each in dilations)
         for conv in self._convs():
             nn.init.normal_(conv.weight, std=init_std)
             nn.init.zeros_(conv.bias)
@@ -56,7 +67,11 @@ class Decoder(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """Logits (B,classes,h,w) of features (B,C,h,w)."""
-        return sum_of_dilated(features, self._convs())
+        return sum_of_dilated(self.narrowed(features), self._convs())
+
+    def narrowed(self, features: Tensor) -> Tensor:
+        """What the branches see of features: what a neck makes of them, if there is one."""
+        return F.relu(self.neck(features)) if self.neck else features
 
     @torch.no_grad()
     def grow(self, n: int, init: Literal["random", "background"] = "random") -> None:

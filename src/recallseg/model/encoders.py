@@ -3,13 +3,11 @@
 import recallseg.torchvision_guard  # noqa: F401
 
 import hashlib
-from collections.abc import Sequence
 from functools import cache
 from typing import Any, Self
 
 import timm
 import torch
-import torch.nn.functional as F
 from timm.layers import Conv2dSame
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
@@ -21,35 +19,15 @@ from recallseg.model.weights import create, timm_name
 PROBE_SIZE = 129
 
 
-class Neck(nn.Module):
-    """Brings the maps of several stages to one width and to the finest size, and adds them up.
-
-    It gives small encoders finer features than their last stage has. It belongs to the encoder: it
-    learns in step 0 and is frozen with it.
-    """
-
-    def __init__(self, channels: Sequence[int], width: int) -> None:
-        super().__init__()
-        self.laterals = nn.ModuleList(nn.Conv2d(each, width, 1) for each in channels)
-
-    def forward(self, maps: Sequence[Tensor]) -> Tensor:
-        """One map (B,width,h,w) from maps (B,C_i,h_i,w_i), the finest first."""
-        finest, *coarser = (lateral(m) for lateral, m in zip(self.laterals, maps, strict=True))
-        size = (finest.shape[-2], finest.shape[-1])
-        for each in coarser:
-            finest = finest + to_finer(each, size)
-        return F.relu(finest)
-
-
 class Encoder(nn.Module):
     """A timm CNN that turns images (B,3,H,W) into features (B,channels,h,w), at `stride`.
 
     Images are padded to k·`coarsest`+1 pixels, `coarsest` being the stride of its last stage, so
-    that cells lie where `geometry` says, for every size of an image.
-    `weights` is `imagenet`, `none` or the path of a file. With `neck`, a number of channels, the
-    features are those of a `Neck` over all stages from `neck_stride` up; without it, those of the
-    last stage. The layers of BatchNorm keep their statistics in training (their affine part still
-    learns) unless `train_batch_norm` is set.
+    that cells lie where `geometry` says, for every size of an image. `weights` is `imagenet`,
+    `none` or the path of a file. The features are those of the last stage; with `finest`, a
+    stride, those of all stages from there up, side by side at the finest of them, which gives
+    small encoders finer features than their last stage has. The layers of BatchNorm keep their
+    statistics in training (their affine part still learns) unless `train_batch_norm` is set.
     """
 
     mean: Tensor
@@ -61,22 +39,20 @@ class Encoder(nn.Module):
         *,
         output_stride: int = 16,
         weights: str = "imagenet",
-        neck: int | None = None,
-        neck_stride: int = 8,
+        finest: int | None = None,
         train_batch_norm: bool = False,
     ) -> None:
         super().__init__()
-        self.architecture = (name, output_stride, neck, neck_stride, GEOMETRY)
+        self.architecture = (name, output_stride, finest, GEOMETRY)
         self.train_batch_norm = train_batch_norm
         self.frozen = False
         self._shapes: dict[int, tuple[int, ...]] = {}
         self._hashed: tuple[list[tuple[int, int]], str] | None = None
         stages = _offered_stages(name, output_stride)
-        kept = _kept_stages(name, stages, neck_stride) if neck else (len(stages) - 1,)
+        kept = _kept_stages(name, stages, finest) if finest else (len(stages) - 1,)
         options = {"features_only": True, "output_stride": output_stride, "out_indices": kept}
         self.body = _pad_evenly(create(name, weights, **options))
-        self.neck = Neck([stages[index][0] for index in kept], neck) if neck else None
-        self.channels = neck or stages[-1][0]
+        self.channels = sum(stages[index][0] for index in kept)
         self.stride, self.coarsest = stages[kept[0]][1], output_stride
         config = timm.get_pretrained_cfg(timm_name(name))
         for key, values in (("mean", config.mean), ("std", config.std)):
@@ -97,8 +73,8 @@ class Encoder(nn.Module):
         normalised = (images.to(self.mean.dtype) / highest - self.mean) / self.std
         padded = pad_to_cells(normalised, self.coarsest)
         maps = self.body(padded.contiguous(memory_format=torch.channels_last))
-        features: Tensor = self.neck(maps) if self.neck else maps[-1]
-        return features
+        size = (maps[0].shape[-2], maps[0].shape[-1])
+        return torch.cat([maps[0], *(to_finer(each, size) for each in maps[1:])], dim=1)
 
     @torch.no_grad()
     def feature_shape(self, side: int) -> tuple[int, ...]:
@@ -206,12 +182,12 @@ def _pad_evenly(body: nn.Module) -> nn.Module:
     return body
 
 
-def _kept_stages(name: str, stages: list[tuple[int, int]], neck_stride: int) -> tuple[int, ...]:
-    """Indices of the stages that a neck of this stride adds up, the finest first."""
+def _kept_stages(name: str, stages: list[tuple[int, int]], finest: int) -> tuple[int, ...]:
+    """Indices of the stages from a stride up, the finest first."""
     strides = [stride for _, stride in stages]
-    if neck_stride not in strides:
+    if finest not in strides:
         raise RecallsegError(
-            f"'{name}' has no stage at stride {neck_stride} for a neck; its stages have the "
-            f"strides {sorted(set(strides))}."
+            f"'{name}' has no stage at stride {finest} for a neck; its stages have the strides "
+            f"{sorted(set(strides))}."
         )
-    return tuple(index for index, stride in enumerate(strides) if stride >= neck_stride)
+    return tuple(index for index, stride in enumerate(strides) if stride >= finest)
