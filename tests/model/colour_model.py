@@ -27,6 +27,12 @@ def colour_model(encoder: Encoder, neck: int | None = None) -> Segmenter:
                 module.reset_running_stats()
                 nn.init.ones_(module.weight)
                 nn.init.zeros_(module.bias)
+        if decoder.neck is not None:  # every stage has the same say, however many channels it has
+            widths = encoder.body.feature_info.channels()
+            shares = torch.cat([torch.full((width,), 1 / width) for width in widths])
+            decoder.neck.weight.copy_(
+                (shares / len(widths)).view(1, -1, 1, 1).expand_as(decoder.neck.weight)
+            )
         stem = next(m for m in encoder.body.modules() if isinstance(m, nn.Conv2d))
         stem.weight *= torch.tensor([3e-3, 0, 0]).view(1, 3, 1, 1)  # far from where ReLU6 clips
         encoder.eval()
@@ -65,7 +71,7 @@ def disc_photo(
 ) -> tuple[Image.Image, np.ndarray]:
     """A red disc on plain ground, off the middle, and its mask."""
     rows, columns = np.mgrid[:height, :width]
-    mask = np.hypot(rows - 0.44 * height, columns - 0.57 * width) <= 0.36 * min(height, width)
+    mask = np.hypot(rows - 0.44 * height, columns - 0.57 * width) <= 0.27 * min(height, width)
     photo = np.where(mask[..., None], RED, ground).astype(np.uint8)
     return Image.fromarray(photo), mask.astype(np.uint8)
 
