@@ -189,7 +189,7 @@ def test_one_helper_may_grow_with_all_classes(tmp_path, photos, monkeypatch):
 
 def test_void_may_be_filled_and_padding_never(tmp_path, photos, monkeypatch):
     seen = watch(monkeypatch)
-    settings = {"replay__source": "none", "views__scale": [0.4, 0.5]}
+    settings = {"replay__source": "none", "views__scale": [0.9, 1.0]}
     run(recall_config(tmp_path, photos, **settings), tmp_path / "ignored")
     ignored = seen["step 1"].labels
     run(recall_config(tmp_path, photos, **settings, method__void="inpaint"), tmp_path / "filled")

@@ -25,7 +25,7 @@ def test_inpainting_asks_the_previous_model():
 
         def batch(self, picks):
             labels = torch.tensor([[[0, 3], [255, 0]]], dtype=torch.uint8)
-            return Batch(labels, features=torch.zeros(1, encoder.channels, 1, 1))
+            return Batch(labels, features=torch.zeros(1, encoder.channels, 2, 2))
 
     batch = relabelled(Blank(), inpainting(previous)).batch([Pick(0, 0)])
     assert batch.labels.tolist() == [[[2, 3], [255, 2]]]

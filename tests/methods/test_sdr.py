@@ -17,7 +17,8 @@ def test_prototypes_are_the_mean_of_everything_seen():
 
 
 def test_prototypes_are_kept_with_every_step(tmp_path):
-    config = tiny_config(tmp_path / "voc", method__name="sdr", method__train_encoder=True)
+    settings = {"method__train_encoder": True, "model__output_stride": 8}
+    config = tiny_config(tmp_path / "voc", method__name="sdr", **settings)
     run(config, tmp_path / "run")
     kept = [load_file(tmp_path / f"run/step-{k}/method.safetensors") for k in range(3)]
     assert [len(each["counts"]) for each in kept] == [19, 20, 21]
