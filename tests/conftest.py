@@ -78,10 +78,10 @@ def learned(tmp_path_factory):
 def _see_everything(path: Path) -> None:
     import torch
 
-    from recallseg.engine.folder import RunFolder
-    from recallseg.engine.opening import open_steps
-    from recallseg.engine.rescore import rescore
+    from recallseg.engine.evaluation.rescore import rescore
     from recallseg.model.saving import save_weights
+    from recallseg.predict.opening import open_steps
+    from recallseg.runs.folder import RunFolder
 
     folder, measured = RunFolder(path), []
     for step, model in open_steps(folder).items():

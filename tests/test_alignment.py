@@ -2,30 +2,27 @@
 
 import base64
 import io
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from colour_model import centre, colour_model, disc_photo
 from PIL import Image
+from running import running
 
 from recallseg.config import validate
 from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.data.pictures import Pictures
 from recallseg.data.shrink import save_mask
-from recallseg.engine.building import build_model
-from recallseg.engine.evaluation import evaluate
-from recallseg.engine.exporting import export_onnx
-from recallseg.engine.folder import FORMAT, RunFolder
-from recallseg.engine.predicting import Predictor
+from recallseg.engine.evaluation.measuring import evaluate
 from recallseg.engine.session import Session
-from recallseg.engine.timeline import Timeline
+from recallseg.model.building import build_model
 from recallseg.model.saving import save_weights
+from recallseg.predict.export import export_onnx
+from recallseg.predict.predictor import Predictor
+from recallseg.predict.timeline import Timeline
+from recallseg.runs.folder import FORMAT, RunFolder
 from recallseg.scenario import look_up
-
-sys.path.insert(0, str(Path(__file__).parent / "model"))
-from colour_model import centre, colour_model, disc_photo
 
 SIZES = [(height, 227 - height) for height in range(97, 131)]
 MODELS = {
@@ -97,9 +94,6 @@ def test_tiles(model):
 
 def test_serve(model):
     httpx = pytest.importorskip("httpx")
-    sys.path.insert(0, str(Path(__file__).parent / "serve"))
-    from running import running
-
     from recallseg.serve.app import create_app
 
     folder, discs = model

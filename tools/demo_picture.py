@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from recallseg.data import open_dataset
 from recallseg.data.palette import voc_palette
 from recallseg.data.pictures import Pictures
-from recallseg.engine.folder import PREDICTIONS
+from recallseg.runs.folder import PREDICTIONS
 
 ROWS = {"FT": "ft", "Inpainting": "inpainting", "RECALL (GAN)": "recall-gan"}
 ROWS |= {"RECALL (Web)": "recall-web"}

@@ -19,8 +19,9 @@ import numpy as np
 from PIL import Image
 
 from recallseg.config import dump_config, flat, load_config, load_preset
-from recallseg.data import VOID, SegmentationDataset
-from recallseg.engine.world import World
+from recallseg.data import SegmentationDataset
+from recallseg.engine.session.data import RunData
+from recallseg.labels import VOID
 
 
 def recallseg(cache: Path, *words: str | Path) -> None:
@@ -49,7 +50,7 @@ def main(folder: Path, *overrides: str) -> None:
     """Learn step by step, run the benchmark, compare."""
     folder.mkdir(parents=True)
     toy = load_preset("toy", ["method.name=recall", *overrides])
-    world, caches = World.open(toy), (folder / "cache-1", folder / "cache-2")
+    world, caches = RunData.open(toy), (folder / "cache-1", folder / "cache-2")
     assert world.val is not None
     recallseg(caches[0], "toy", "photos", folder / "photos")
     write_part(folder / "val", world.val, world.scenario.order)

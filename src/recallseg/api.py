@@ -5,11 +5,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from recallseg.engine import life
-from recallseg.engine.folder import RunFolder
-from recallseg.engine.predicting import Photo, Predictor
-from recallseg.engine.prediction import Prediction
+from recallseg.engine import learn as life
+from recallseg.predict.prediction import Prediction
+from recallseg.predict.predictor import Photo, Predictor
 from recallseg.report.life import life as life_of
+from recallseg.runs.folder import RunFolder
 
 __all__ = ["Learner", "Prediction"]
 

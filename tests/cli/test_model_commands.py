@@ -12,8 +12,8 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from recallseg.cli.main import app
-from recallseg.engine.predicting import Predictor
 from recallseg.errors import RecallsegError
+from recallseg.predict.predictor import Predictor
 
 
 def recallseg(*words):

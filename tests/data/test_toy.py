@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from recallseg.cli.main import app
 from recallseg.config import RunConfig
-from recallseg.data import VOID, kind_of, open_dataset
+from recallseg.data import kind_of, open_dataset
 from recallseg.data.check import check_dataset
 from recallseg.data.toy import scenes, writing
 from recallseg.data.toy.canvas import Canvas
@@ -23,7 +23,8 @@ from recallseg.data.toy.studio import Picture, Spot, Style
 from recallseg.data.toy.writing import drawn_world, write_pictures, write_scenes
 from recallseg.data.voc import CLASSES
 from recallseg.errors import RecallsegError
-from recallseg.replay.training.images import ClassFolder
+from recallseg.gan.training.images import ClassFolder
+from recallseg.labels import VOID
 from recallseg.scenario.presence import compute_presence
 
 MANY = 160

@@ -6,8 +6,8 @@ from drawn import draw_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallseg.data.dataset import PADDING
 from recallseg.data.transforms import ViewRecipe, to_tensors
+from recallseg.labels import PADDING
 
 
 @settings(max_examples=60, deadline=None)

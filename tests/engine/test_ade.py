@@ -13,8 +13,8 @@ from recallseg.config import load_config
 from recallseg.data.ade import CLASSES
 from recallseg.data.shrink import save_mask
 from recallseg.engine.runner import run
-from recallseg.replay.biggan import BigGAN
-from recallseg.replay.biggan_config import BigGANConfig
+from recallseg.gan.biggan import BigGAN
+from recallseg.gan.biggan_config import BigGANConfig
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "ade"
 SMALL = [

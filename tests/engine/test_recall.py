@@ -17,12 +17,12 @@ from tiny import tiny_config
 from recallseg.data.dataset import read_mask
 from recallseg.data.voc import CLASSES
 from recallseg.engine import learner as learner_module
-from recallseg.engine.folder import RunFolder
-from recallseg.engine.opening import open_model
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
-from recallseg.replay.biggan import BigGAN
-from recallseg.replay.biggan_config import BigGANConfig
+from recallseg.gan.biggan import BigGAN
+from recallseg.gan.biggan_config import BigGANConfig
+from recallseg.predict.opening import open_model
+from recallseg.runs.folder import RunFolder
 
 
 @pytest.fixture

@@ -10,15 +10,15 @@ from tiny import tiny_config
 from recallseg.data import open_dataset
 from recallseg.data.pictures import Pictures
 from recallseg.engine import learner as learner_module
-from recallseg.engine.evaluation import Counts
-from recallseg.engine.folder import PREDICTIONS, RunFolder
-from recallseg.engine.rescore import rescore
+from recallseg.engine.evaluation.measuring import Counts
+from recallseg.engine.evaluation.rescore import rescore
+from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.runner import run
-from recallseg.engine.scoring import score
-from recallseg.engine.world import World, scenario_of
+from recallseg.engine.session.data import RunData, scenario_of
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
 from recallseg.report.life import life
+from recallseg.runs.folder import PREDICTIONS, RunFolder
 
 
 def metrics(result):
@@ -251,7 +251,7 @@ def test_a_folder_of_an_older_format_is_refused_where_its_weights_would_be_used(
 
 def test_settings_can_be_chosen_without_the_validation_photos(tmp_path):
     config = tiny_config(tmp_path / "voc", data__val="tune")
-    world = World.open(config)
+    world = RunData.open(config)
     everything = open_dataset("voc", "train", config.data.root)
     train, tune = ({pair.stem for pair in part.pairs} for part in (world.train, world.val))
     assert train | tune == {pair.stem for pair in everything.pairs}

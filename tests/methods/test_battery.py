@@ -9,8 +9,8 @@ from safetensors.torch import load_file
 from tiny import tiny_config
 
 from recallseg.config import dump_config, load_config
-from recallseg.engine import loop
 from recallseg.engine.runner import run
+from recallseg.engine.training import loop
 from recallseg.errors import RecallsegError
 from recallseg.methods import METHODS, Method, build_method
 

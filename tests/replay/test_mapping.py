@@ -10,15 +10,17 @@ from torch import Tensor, nn
 
 from recallseg.data.voc import CLASSES
 from recallseg.errors import RecallsegError
-from recallseg.replay.mapping import (
-    PAPER_MAPPING,
+from recallseg.gan.classifier import (
     ImageNetClassifier,
-    Match,
-    agrees_with_paper,
-    check_mapping,
     imagenet_indexes,
     imagenet_lemmas,
     imagenet_names,
+)
+from recallseg.replay.mapping import (
+    PAPER_MAPPING,
+    Match,
+    agrees_with_paper,
+    check_mapping,
     map_classes,
     paper_rank,
 )

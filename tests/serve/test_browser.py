@@ -9,8 +9,8 @@ from drawn import draw_pair
 from running import running
 
 from recallseg.data.dataset import read_photo
-from recallseg.engine.predicting import Predictor
-from recallseg.engine.timeline import Timeline
+from recallseg.predict.predictor import Predictor
+from recallseg.predict.timeline import Timeline
 from recallseg.serve.app import create_app
 from recallseg.serve.samples import find_samples
 

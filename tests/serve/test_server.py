@@ -16,8 +16,8 @@ from drawn import draw_pair
 from PIL import Image
 from running import running
 
-from recallseg.engine.predicting import Predictor
-from recallseg.engine.timeline import Timeline
+from recallseg.predict.predictor import Predictor
+from recallseg.predict.timeline import Timeline
 from recallseg.serve.app import create_app
 from recallseg.serve.limits import Limits
 from recallseg.serve.samples import find_samples

@@ -19,7 +19,7 @@ def bank(
 ) -> None:
     """Compare the later steps of a run with the feature bank and without it."""
     from recallseg.config import load_config
-    from recallseg.engine.bench import bench_bank
+    from recallseg.experiments.bank import bench_bank
 
     _show(bench_bank(load_config(config, overrides or [])), out)
 
@@ -31,7 +31,7 @@ def shift(
     out: Out = None,
 ) -> None:
     """Move photos by 1 to 31 pixels and compare the masks, moved back."""
-    from recallseg.engine.shifts import bench_shift
+    from recallseg.experiments.shift import bench_shift
 
     _show(bench_shift(run_folder, photos), out)
 

@@ -13,7 +13,7 @@ def show(context: typer.Context) -> None:
     """List what is in the cache."""
     if context.invoked_subcommand:
         return
-    from recallseg.engine.artifacts import cache_folders
+    from recallseg.engine.session.shared import cache_folders
     from recallseg.files import cache_root
 
     typer.echo(f"{cache_root()}")
@@ -28,7 +28,7 @@ def clear(
     ] = None,
 ) -> None:
     """Delete what is in the cache; runs are not touched."""
-    from recallseg.engine.artifacts import cache_folders
+    from recallseg.engine.session.shared import cache_folders
     from recallseg.errors import unknown_name
     from recallseg.files import cache_root
 

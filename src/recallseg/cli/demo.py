@@ -50,7 +50,7 @@ def demo(
     from recallseg.config import load_preset
     from recallseg.engine.runner import run
     from recallseg.progress import messages
-    from recallseg.replay.toy_site import ToySite
+    from recallseg.replay.web.toy_site import ToySite
     from recallseg.report.page import write_report
 
     os.environ.setdefault("FLICKR_API_KEY", "the demo's own site takes any")

@@ -15,7 +15,7 @@ def export(
 
     It takes about a minute. The class names are in the file's metadata, under `classes`.
     """
-    from recallseg.engine.exporting import export_onnx
+    from recallseg.predict.export import export_onnx
 
     about = export_onnx(model_dir, onnx, step)
     size = onnx.stat().st_size / 2**20

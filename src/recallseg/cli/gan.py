@@ -61,7 +61,7 @@ def train(
     """
     given = locals() | {"mirror": data != TOY if mirror is None else mirror}
     from recallseg.data.toy import drawn_pictures
-    from recallseg.engine.gan import GanSettings, train_generator
+    from recallseg.gan.training import GanSettings, train_generator
 
     settings = GanSettings(**{field.name: given[field.name] for field in fields(GanSettings)})
     recipe = train_generator(drawn_pictures() if data == TOY else data, out, settings)
@@ -80,10 +80,10 @@ def sample(
     seed: Annotated[int, typer.Option(min=0, help="Other images with another seed.")] = 0,
 ) -> None:
     """Write a sheet of samples, a labelled row for each class."""
-    from recallseg.replay.generator import load_generator
-    from recallseg.replay.named import class_names
-    from recallseg.replay.sheet import write_sheet
-    from recallseg.replay.shipped import generator_file
+    from recallseg.gan.generator import load_generator
+    from recallseg.gan.named_tensors import class_names
+    from recallseg.gan.sheet import write_sheet
+    from recallseg.gan.shipped import generator_file
 
     chosen = None if classes is None else _ids(classes)
     file = generator_file(file)

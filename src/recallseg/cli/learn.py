@@ -28,7 +28,7 @@ def learn(
 
     The model stays as it was until the new step is complete; the same command goes on after a stop.
     """
-    from recallseg.engine.life import learn as learn_step
+    from recallseg.engine.learn import learn as learn_step
 
     names = [name.strip() for name in classes.split(",")] if classes else None
     result = learn_step(
@@ -45,7 +45,7 @@ def rollback(
     to: Annotated[int, typer.Option(help="The last step to keep.")],
 ) -> None:
     """Forget every step after one."""
-    from recallseg.engine.life import rollback as go_back
+    from recallseg.engine.learn import rollback as go_back
 
     gone = go_back(model, to)
     typer.echo(f"forgot {', '.join(gone)}" if gone else "there was nothing to forget")

@@ -39,9 +39,9 @@ def predict(
     Photos that cannot be read do not stop the rest: they are listed at the end, and the exit code
     is 2. Two photos of the same name get two results: NAME.png and NAME-2.png.
     """
-    from recallseg.engine.predict_files import FORMATS, FreeNames, find_photos, predict_files
-    from recallseg.engine.predicting import Predictor
     from recallseg.errors import RecallsegError, unknown_name
+    from recallseg.predict.files import FORMATS, FreeNames, find_photos, predict_files
+    from recallseg.predict.predictor import Predictor
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)

@@ -29,14 +29,15 @@ def show_mapping(
     from rich.table import Table
 
     from recallseg.config import load_config
-    from recallseg.engine.mapping import map_step
+    from recallseg.engine.old_classes.step_mapping import map_step
     from recallseg.engine.session import Session
-    from recallseg.engine.world import World
-    from recallseg.replay.classifier import build_classifier
-    from recallseg.replay.mapping import PAPER_MAPPING, Match, agrees_with_paper, imagenet_names
+    from recallseg.engine.session.data import RunData
+    from recallseg.gan.classifier import imagenet_names
+    from recallseg.gan.own_classifier import build_classifier
+    from recallseg.replay.mapping import PAPER_MAPPING, Match, agrees_with_paper
 
     chosen = load_config(config, overrides or [])
-    world = World.open(chosen)
+    world = RunData.open(chosen)
     session = Session.open(chosen, None)
     classifier = build_classifier(chosen.replay.classifier)
     found: dict[str, tuple[Match, ...]] = {}

@@ -35,12 +35,12 @@ def run(
         raise RecallsegError("With more than one device, run one configuration at a time.")
     for path, config in loaded:
         if dry_run:
-            from recallseg.engine.plan import plan
+            from recallseg.experiments.plan import plan
 
             _show_plan(config, plan(config, presence), as_json)
             continue
-        from recallseg.engine.folder import folder_name
         from recallseg.engine.runner import run as run_config
+        from recallseg.runs.folder import folder_name
 
         folder = out / folder_name(path, config)
         result = run_config(config, folder)
@@ -55,7 +55,7 @@ def evaluate(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Measure a finished model, also on photos it never saw."""
-    from recallseg.engine.rescore import rescore
+    from recallseg.engine.evaluation.rescore import rescore
 
     _show_scores(rescore(run_folder, root=root, split=split, step=step), as_json)
 
@@ -67,7 +67,7 @@ def _show_plan(config: Any, found: dict[str, Any], as_json: bool) -> None:  # no
     from rich.console import Console
     from rich.table import Table
 
-    from recallseg.engine.plan import bank_bytes
+    from recallseg.experiments.plan import bank_bytes
 
     title = (
         f"{config.method.name} {config.data.name} {config.scenario.spec} {config.scenario.setup}"

@@ -42,7 +42,7 @@ def serve(
     except ImportError as error:
         missing = f"recallseg serve needs {error.name}: pip install 'recallseg[serve]'."
         raise RecallsegError(missing) from error
-    from recallseg.engine.timeline import Timeline
+    from recallseg.predict.timeline import Timeline
     from recallseg.serve.limits import Limits
     from recallseg.serve.samples import find_samples
 

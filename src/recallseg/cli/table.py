@@ -20,7 +20,7 @@ def table(
 
     The table grows as runs end, and the last line is the path of a report over all of them.
     """
-    from recallseg.engine.table import make_table
+    from recallseg.experiments.table import make_table
     from recallseg.progress import messages
     from recallseg.report.page import write_report
 
@@ -43,7 +43,7 @@ def table(
 def _as_table(found: dict[str, Any]) -> "Table":
     from rich.table import Table
 
-    from recallseg.engine.table import COLUMNS
+    from recallseg.experiments.table import COLUMNS
 
     shown = Table("method", "scenario", *COLUMNS, title=f"{found['table']}: mIoU at the end")
     for column in shown.columns[2:]:

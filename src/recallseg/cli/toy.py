@@ -89,7 +89,7 @@ def site(
     seed: Seed = 0,
 ) -> None:
     """Serve the drawn world's photo site on this machine until Ctrl-C."""
-    from recallseg.replay.toy_site import ToySite
+    from recallseg.replay.web.toy_site import ToySite
 
     with ToySite(per_class=per_class, seed=seed, port=port) as running:
         typer.echo(

@@ -1,11 +1,10 @@
 """Photos and masks: one interface over VOC, ADE20K and people's own folders."""
 
-from recallseg.data.dataset import VOID, Pair, SegmentationDataset
+from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.data.kinds import DATASETS, DatasetKind, find_root, kind_of, open_dataset
 
 __all__ = [
     "DATASETS",
-    "VOID",
     "DatasetKind",
     "Pair",
     "SegmentationDataset",

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from recallseg.data.dataset import VOID, Listing, Mask, read_mask, read_photo
+from recallseg.data.dataset import Listing, Mask, read_mask, read_photo
 from recallseg.data.kinds import DATASETS, DatasetKind, kind_of
 from recallseg.data.voc import LISTS
 from recallseg.errors import RecallsegError
+from recallseg.labels import VOID
 from recallseg.progress import map_files
 
 

@@ -13,11 +13,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key, file_digest
-
-VOID = 255
-"""The label of pixels that count neither in training nor in evaluation."""
-PADDING = 254
-"""The label of pixels beyond a photo's edge, in a training view; nothing is ever seen there."""
+from recallseg.labels import VOID
 
 Mask = npt.NDArray[np.uint8]
 

@@ -8,8 +8,9 @@ them every photo is for training.
 import re
 from pathlib import Path
 
-from recallseg.data.dataset import PADDING, Listing
+from recallseg.data.dataset import Listing
 from recallseg.errors import RecallsegError
+from recallseg.labels import PADDING
 
 UNFIT = re.compile(r"^\W|[/\\\x00-\x1f\x7f]")
 """What a class name must not look like: it becomes the name of a folder."""

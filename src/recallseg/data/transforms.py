@@ -15,7 +15,8 @@ from PIL import Image
 from torchvision.transforms.v2 import InterpolationMode
 from torchvision.transforms.v2 import functional as F
 
-from recallseg.data.dataset import PADDING, Mask
+from recallseg.data.dataset import Mask
+from recallseg.labels import PADDING
 
 Colour = tuple[int, int, int]
 

@@ -8,26 +8,26 @@ import torch
 from torch import nn
 
 from recallseg.config import OptimConfig
-from recallseg.data import VOID
-from recallseg.engine.artifacts import STEP_0, step_0_key
-from recallseg.engine.building import build_model
-from recallseg.engine.folder import RunFolder
-from recallseg.engine.helpers import Helper
-from recallseg.engine.loop import Training, train
-from recallseg.engine.mixing import EvenlyFrom, Interleaved, shares
-from recallseg.engine.optim import iterations_for
-from recallseg.engine.past import Past
-from recallseg.engine.relabelling import inpainting, relabelled
-from recallseg.engine.samples import Pick, Samples, Shuffled, Stream
+from recallseg.engine.old_classes import OldClasses
+from recallseg.engine.old_classes.helpers import Helper
+from recallseg.engine.samples.relabelling import inpainting, relabelled
+from recallseg.engine.samples.sets import Pick, Samples
+from recallseg.engine.samples.streams import EvenlyFrom, Interleaved, Shuffled, Stream, shares
+from recallseg.engine.samples.views import PhotoSet, Supply
 from recallseg.engine.session import Session
-from recallseg.engine.supply import PhotoSet, Supply
-from recallseg.engine.world import World
+from recallseg.engine.session.data import RunData
+from recallseg.engine.session.shared import STEP_0, step_0_key
+from recallseg.engine.training.loop import Training, train
+from recallseg.engine.training.optimisers import iterations_for
 from recallseg.files import cache_root
+from recallseg.labels import VOID
 from recallseg.methods import Batch, Method, plain_loss
 from recallseg.model import Decoder, Segmenter
+from recallseg.model.building import build_model
 from recallseg.model.cores import in_advance
 from recallseg.model.native_bank import NativeBank
 from recallseg.model.saving import load_weights, save_weights
+from recallseg.runs.folder import RunFolder
 from recallseg.scenario import LookUp, Step, look_up
 
 DECODER_0 = Path("step-0/decoder.safetensors")
@@ -39,11 +39,11 @@ class Learner:
 
     model: Segmenter
 
-    def __init__(self, session: Session, world: World, folder: RunFolder, method: Method) -> None:
+    def __init__(self, session: Session, world: RunData, folder: RunFolder, method: Method) -> None:
         self.session, self.world, self.folder, self.method = session, world, folder, method
         self.config = session.config
         self.supply = Supply(session)
-        self.past = Past(session, world, folder, method, self.supply)
+        self.old_classes = OldClasses(session, world, folder, method, self.supply)
 
     def train_initial(self, step: Step) -> None:
         """Train M_0 = E_0 ∘ D_0 on T_0, or take it from an earlier run that did the same."""
@@ -82,14 +82,14 @@ class Learner:
 
     def train_helper(self, step: Step) -> None:
         """Train D^H_{C_k} on T_k alone, to label replay images of C_k in later steps."""
-        if self.past.needs_helpers:
-            for helper in self.past.helpers.of(step):
+        if self.old_classes.needs_helpers:
+            for helper in self.old_classes.helpers.of(step):
                 if not helper.path.is_file():
                     torch.manual_seed(self.config.seed + 1000 * step.index + 1)
                     self._finish({helper.path: self._trained_helper(step, helper)})
 
     def _trained_helper(self, step: Step, helper: Helper) -> Decoder:
-        helpers, encoder = self.past.helpers, self.model.encoder
+        helpers, encoder = self.old_classes.helpers, self.model.encoder
         config, optim = self.config.helper, self.config.helper.optim
         decoder = helpers.fresh(helper, encoder)
         if step.index == 0 and config.initial == "reuse" and helper.classes == step.new_classes:
@@ -157,7 +157,7 @@ class Learner:
         fill = inpainting(previous, self.config.method.inpaint_confidence)
         if self.method.inpainting:
             new = relabelled(new, fill)
-        old = self.past.samples(step, name, previous)
+        old = self.old_classes.samples(step, name, previous)
         if self.config.replay.inpaint:
             old = [relabelled(samples, fill) for samples in old]
         if not old:

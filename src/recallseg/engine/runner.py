@@ -14,24 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from recallseg.config import RunConfig
-from recallseg.engine.evaluation import evaluate
-from recallseg.engine.facts import classes, peak_memory_mb, versions
-from recallseg.engine.folder import PREDICTIONS, RunFolder
+from recallseg.engine.evaluation.measuring import evaluate
+from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.learner import Learner
-from recallseg.engine.scoring import score
 from recallseg.engine.session import Session
-from recallseg.engine.world import World
+from recallseg.engine.session.data import RunData
+from recallseg.engine.session.facts import classes, peak_memory_mb, versions
 from recallseg.methods import build_method
+from recallseg.runs.folder import PREDICTIONS, RunFolder
 from recallseg.scenario import Scenario, Step
 
 
-def run(config: RunConfig, path: Path, world: World | None = None) -> dict[str, Any]:
+def run(config: RunConfig, path: Path, world: RunData | None = None) -> dict[str, Any]:
     """Run a configuration in a folder of its own and give its result, which is in `result.json`.
 
     `world` stands in for the data that the configuration names.
     """
     method = build_method(config.method)
-    world = world or World.open(config)
+    world = world or RunData.open(config)
     folder = RunFolder(path)
     folder.claim(config)
     session = Session.open(config, path)
@@ -40,15 +40,15 @@ def run(config: RunConfig, path: Path, world: World | None = None) -> dict[str, 
     learner = Learner(session, world, folder, method)
 
     learner.train_initial(scenario[0])
-    learner.past.learn(scenario[0])
+    learner.old_classes.learn(scenario[0])
     learner.train_helper(scenario[0])
-    learner.past.store(scenario[0], learner.model.encoder)
+    learner.old_classes.store(scenario[0], learner.model.encoder)
     results = [_measure(learner, scenario, scenario[0])]
     for step in scenario[1:]:
         learner.train_incremental(step)
-        learner.past.learn(step)
+        learner.old_classes.learn(step)
         learner.train_helper(step)
-        learner.past.store(step, learner.model.encoder)
+        learner.old_classes.store(step, learner.model.encoder)
         results.append(_measure(learner, scenario, step))
 
     return _conclude(learner, results)

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-VOID = 255
+from recallseg.labels import VOID
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:

@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from recallseg.losses.cross_entropy import VOID, mean_over
+from recallseg.labels import VOID
+from recallseg.losses.cross_entropy import mean_over
 
 
 def lwf_distillation(logits: Tensor, old_logits: Tensor, labels: Tensor) -> Tensor:

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from recallseg.losses.cross_entropy import VOID
+from recallseg.labels import VOID
 
 EPSILON = 1e-6
 

@@ -4,11 +4,10 @@ from typing import ClassVar
 
 from torch import Tensor
 
+from recallseg.labels import BACKGROUND, VOID
 from recallseg.losses import cross_entropy, entropy_weighted_distillation
 from recallseg.methods.base import Batch, Method, output_of
 from recallseg.model import Segmenter
-
-BACKGROUND, VOID = 0, 255
 
 
 class ClassIncrementalLearning(Method):

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from recallseg.config import MethodConfig
+from recallseg.labels import BACKGROUND
 from recallseg.losses.prototypes import (
     at_cells,
     attraction,
@@ -19,8 +20,6 @@ from recallseg.methods.base import Batch, output_of
 from recallseg.methods.mib import ModelingTheBackground
 from recallseg.model import Output, Segmenter
 from recallseg.scenario import Step
-
-BACKGROUND = 0
 
 
 class Prototypes(nn.Module):

@@ -17,10 +17,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from recallseg.data.dataset import PADDING, SegmentationDataset
+from recallseg.data.dataset import SegmentationDataset
 from recallseg.data.transforms import ViewRecipe, to_tensors
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key, readable_disk_errors, reserve, write_json
+from recallseg.labels import PADDING
 from recallseg.model.cores import on_every_core
 from recallseg.model.encoders import Encoder
 

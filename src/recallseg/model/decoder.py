@@ -8,7 +8,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-BACKGROUND = 0
+from recallseg.labels import BACKGROUND
 
 
 def scaled_dilations(output_stride: int) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 `recallseg.replay.web` needs the extra `recallseg[web]`, so it is imported only where it is used.
 """
 
-from recallseg.replay.folder import FolderSource
+from recallseg.replay.folder_source import FolderSource
 from recallseg.replay.photos import ReplayPhoto, Say, Source, read_manifest, write_manifest
 from recallseg.replay.queries import Match, holds, matches, query_of
 

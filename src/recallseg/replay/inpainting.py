@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-BACKGROUND = 0
+from recallseg.labels import BACKGROUND
 
 
 def inpaint(labels: Tensor, old_logits: Tensor, confidence: float = 0.0) -> Tensor:

@@ -6,7 +6,7 @@ from pathlib import Path
 from recallseg.config import ReplayConfig
 from recallseg.data.kinds import found_path
 from recallseg.errors import RecallsegError, unknown_name
-from recallseg.replay.folder import FolderSource
+from recallseg.replay.folder_source import FolderSource
 from recallseg.replay.photos import Source
 
 
@@ -18,9 +18,9 @@ def _folder(config: ReplayConfig) -> Source:
 
 def _web(config: ReplayConfig) -> Source:
     try:
-        from recallseg.replay.fetching import Limits, PoliteClient
-        from recallseg.replay.sites import SITES
-        from recallseg.replay.web import WebSource
+        from recallseg.replay.web.crawler import WebSource
+        from recallseg.replay.web.fetching import Limits, PoliteClient
+        from recallseg.replay.web.sites import SITES
     except ImportError as error:
         raise RecallsegError(
             "replay.source=web needs more packages: pip install 'recallseg[web]'."
@@ -32,10 +32,10 @@ def _web(config: ReplayConfig) -> Source:
 
 
 def _gan(config: ReplayConfig) -> Source:
-    from recallseg.replay.gan import GanSource
-    from recallseg.replay.generator import load_generator
-    from recallseg.replay.named import class_names
-    from recallseg.replay.shipped import generator_file
+    from recallseg.gan.generator import load_generator
+    from recallseg.gan.named_tensors import class_names
+    from recallseg.gan.shipped import generator_file
+    from recallseg.replay.gan_source import GanSource
 
     path = generator_file(replay_path(config))
     names = class_names(path)

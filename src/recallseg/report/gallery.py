@@ -6,9 +6,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from recallseg.data.pictures import Pictures
-from recallseg.engine.folder import GALLERY, MANIFEST
 from recallseg.report.images import mask_address, photo_address
 from recallseg.report.runs import Run
+from recallseg.runs.folder import GALLERY, MANIFEST
 
 
 @dataclass(frozen=True)

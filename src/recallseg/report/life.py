@@ -7,8 +7,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from recallseg.engine.folder import RunFolder
 from recallseg.errors import RecallsegError
+from recallseg.runs.folder import RunFolder
 
 
 def life(path: Path) -> dict[str, Any]:

@@ -9,15 +9,16 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-from recallseg.data import VOID, open_dataset
+from recallseg.data import open_dataset
 from recallseg.data.dataset import Mask
 from recallseg.data.pictures import LONGER_SIDE, Pictures
 from recallseg.data.shrink import resized
-from recallseg.engine.folder import PREDICTIONS
 from recallseg.errors import RecallsegError
+from recallseg.labels import VOID
 from recallseg.report.images import mask_address, photo_address
 from recallseg.report.runs import Run
 from recallseg.report.series import Series
+from recallseg.runs.folder import PREDICTIONS
 from recallseg.scenario import channels_of
 
 CANDIDATES = 240

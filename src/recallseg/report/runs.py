@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from recallseg.config import RunConfig
-from recallseg.engine.folder import RunFolder
 from recallseg.errors import RecallsegError
 from recallseg.metrics.scores import mean_iou
+from recallseg.runs.folder import RunFolder
 
 Scores = dict[str, float | None]
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from recallseg.config import RunConfig, flat
-from recallseg.engine.folder import FREE_SETTINGS
 from recallseg.report.runs import Run, Task
+from recallseg.runs.folder import FREE_SETTINGS
 
 ORDER = (
     "FT",

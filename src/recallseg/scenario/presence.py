@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from recallseg.data.dataset import VOID, Pair, SegmentationDataset, read_mask
+from recallseg.data.dataset import Pair, SegmentationDataset, read_mask
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root, write_text
+from recallseg.labels import VOID
 from recallseg.progress import map_files
 
 Rows = npt.NDArray[np.bool_]

@@ -9,8 +9,8 @@ from typing import overload
 import numpy as np
 import numpy.typing as npt
 
-from recallseg.data.dataset import PADDING, VOID
 from recallseg.errors import RecallsegError, unknown_name
+from recallseg.labels import PADDING, VOID
 from recallseg.scenario.presence import PresenceTable, Rows
 from recallseg.scenario.specs import parse_spec
 

@@ -9,8 +9,8 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 
-from recallseg.engine.timeline import Timeline
 from recallseg.errors import RecallsegError
+from recallseg.predict.timeline import Timeline
 from recallseg.serve.answers import FORM, REFUSALS, About, Answer, RunAbout, SampleAbout, StepAbout
 from recallseg.serve.limits import Limits
 from recallseg.serve.looking import look

@@ -10,8 +10,8 @@ from PIL import Image
 
 from recallseg.data.dataset import Mask, TooManyPixelsError, decode_photo
 from recallseg.data.palette import palette_image
-from recallseg.engine.timeline import Timeline
 from recallseg.errors import RecallsegError
+from recallseg.predict.timeline import Timeline
 from recallseg.serve.answers import Answer, SeenClass, StepAnswer
 from recallseg.serve.limits import PHOTO_FORMATS, Limits
 from recallseg.serve.uploads import Upload

@@ -6,10 +6,11 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageFilter
 
-from recallseg.data.dataset import VOID, Mask
+from recallseg.data.dataset import Mask
 from recallseg.data.toy.canvas import Canvas
 from recallseg.data.toy.dice import Dice
 from recallseg.data.toy.kit import Colour, Pen, Thing
+from recallseg.labels import VOID
 
 FINE = 3
 """Everything is drawn so many times larger, and then reduced, which smooths its edges."""

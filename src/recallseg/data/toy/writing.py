@@ -7,13 +7,14 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from recallseg.data.dataset import VOID, Mask
+from recallseg.data.dataset import Mask
 from recallseg.data.shrink import save_mask
 from recallseg.data.toy.portraits import SUBJECTS, draw_plate, draw_snapshot
 from recallseg.data.toy.scenes import MAINS, SIZE, draw_scene
 from recallseg.data.voc import CLASSES
 from recallseg.errors import RecallsegError, unknown_name
 from recallseg.files import atomic_path, cache_root
+from recallseg.labels import VOID
 from recallseg.progress import map_files
 
 COUNTS: Mapping[str, int] = {"train": 1200, "val": 300}

@@ -1,0 +1,1 @@
+"""Measuring a model on a split."""

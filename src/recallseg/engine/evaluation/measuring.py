@@ -1,0 +1,74 @@
+"""Measuring a model on a split, at the photos' native size."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from recallseg.data.dataset import SegmentationDataset
+from recallseg.data.pictures import write_pictures
+from recallseg.data.transforms import to_tensors
+from recallseg.engine.session import Session
+from recallseg.labels import VOID
+from recallseg.metrics.boundary import near_boundary
+from recallseg.metrics.confusion import ConfusionMatrix
+from recallseg.metrics.scores import Confusion
+from recallseg.model import Segmenter
+from recallseg.model.cores import on_every_core
+from recallseg.model.native_bank import NativeBank
+from recallseg.scenario import LookUp
+
+
+class Counts(NamedTuple):
+    """The confusion matrices of a split."""
+
+    everywhere: Confusion
+    near_boundary: Confusion
+    """Of the pixels within three of an edge of the mask on disk, the same ones at every step."""
+
+
+def evaluate(
+    session: Session,
+    model: Segmenter,
+    dataset: SegmentationDataset,
+    table: LookUp,
+    bank: NativeBank | None = None,
+    name: str = "evaluation",
+    keep: Path | None = None,
+) -> Counts:
+    """The confusion matrices of `model` over `dataset`, with masks seen through `table`.
+
+    Processes share the photos without padding, so none is counted twice. With a bank, only the
+    decoder has to run for photos that were encoded before. The first process's predictions go to
+    the zip file `keep`, as small masks without the photos.
+    """
+    fabric = session.fabric
+    everywhere, edges = (
+        fabric.to_device(ConfusionMatrix(model.decoder.classes)) for _ in Counts._fields
+    )
+    model = fabric.to_device(model).eval()
+    rows = range(fabric.global_rank, len(dataset), fabric.world_size)
+
+    def seen_and_true(row: int) -> tuple[Tensor, Tensor, Tensor]:
+        photo, mask = to_tensors(*dataset.read(row))
+        photo = fabric.to_device(photo[None])
+        features = bank.features(row, photo) if bank else None
+        size = (mask.shape[-2], mask.shape[-1])
+        seen = model(photo, features=features, size=size).logits.max(dim=1).indices
+        truth = torch.from_numpy(table[mask.numpy()])
+        at_edges = truth.where(near_boundary(mask), VOID)
+        return seen, fabric.to_device(truth[None]), fabric.to_device(at_edges[None])
+
+    kept = write_pictures(keep) if keep and fabric.is_global_zero else nullcontext()
+    with session.reporter.phase(name, len(rows)) as phase, kept as pictures:
+        found = on_every_core(seen_and_true, rows)
+        for row, (seen, truth, at_edges) in zip(rows, found, strict=True):
+            everywhere.update(seen, truth)
+            edges.update(seen, at_edges)
+            if pictures:
+                mask = seen[0].to("cpu", torch.uint8).numpy()
+                pictures.add_mask(dataset.pairs[row].stem, mask)
+            phase.advance()
+    return Counts(everywhere.counts(), edges.counts())

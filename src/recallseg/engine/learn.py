@@ -1,0 +1,199 @@
+"""The life of a model: steps that come one call at a time, each with photos of its own.
+
+It is the benchmark's runner on the same run folder. Only the data differ: a call knows the photos
+of the step that it learns, and of all earlier steps no more than the folder says.
+"""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from recallseg.config import RunConfig, dump_config, load_config, load_preset, validate
+from recallseg.data import SegmentationDataset, open_dataset
+from recallseg.data.verify import verify
+from recallseg.engine.runner import run
+from recallseg.engine.session.data import RunData
+from recallseg.errors import RecallsegError
+from recallseg.files import write_text
+from recallseg.labels import VOID
+from recallseg.runs.folder import RunFolder
+from recallseg.scenario import PresenceTable, Scenario, channels_of, compute_presence
+
+HANDFUL = 5
+"""A class needs that many photos at least."""
+SOURCES = ("web", "gan:PATH", "folder:PATH", "none")
+
+
+def learn(
+    model: Path,
+    data: Path,
+    *,
+    classes: Sequence[str] | None = None,
+    source: str | None = None,
+    val: Path | None = None,
+    overrides: Sequence[str] = (),
+) -> dict[str, Any]:
+    """Add the classes of a folder dataset to the model in a folder, or begin one there.
+
+    `classes` are the new ones among those of the dataset, by default all. The model as it was
+    stays usable until the step is complete, and the same call goes on where it was stopped.
+    """
+    folder = RunFolder(model)
+    steps: list[list[str]] = (folder.read("classes.json") or {"steps": []})["steps"]
+    photos = open_dataset("folder", "train", data)
+    new = _new_classes(folder, steps, photos, classes)
+    steps = steps if steps and steps[-1] == new else [*steps, new]
+    config = _settings(folder, data, steps, source, overrides)
+    world = _world(steps, photos, val)
+    if folder.path.is_dir():
+        write_text(folder.path / "config.yaml", dump_config(config))
+    return run(config, model, world)
+
+
+def rollback(model: Path, to: int) -> list[str]:
+    """Forget every step after `to`; give the classes that are gone."""
+    folder = RunFolder.existing(model)
+    known = folder.read("classes.json")
+    if not 0 <= to < len(known["steps"]):
+        last = len(known["steps"]) - 1
+        raise RecallsegError(f"{model} has steps 0 to {last}; it cannot go back to step {to}.")
+    gone = [name for names in known["steps"][to + 1 :] for name in names]
+    kept = known["steps"][: to + 1]
+    folder.write("classes.json", _shortened(known, kept))
+    for index in reversed(range(to + 1, len(known["steps"]))):
+        shutil.rmtree(folder.step(index), ignore_errors=True)
+    folder.finish()
+    if mapping := folder.read("mapping.json"):
+        folder.write("mapping.json", {name: mapping[name] for name in mapping if name not in gone})
+    if result := folder.read("result.json"):
+        folder.write("result.json", result | {"steps": result["steps"][: to + 1]})
+    settings = folder.config
+    scenario = settings.scenario.model_copy(update={"spec": _spec(kept)})
+    text = dump_config(settings.model_copy(update={"scenario": scenario}))
+    write_text(folder.path / "config.yaml", text)
+    return gone
+
+
+def _new_classes(
+    folder: RunFolder,
+    steps: list[list[str]],
+    photos: SegmentationDataset,
+    chosen: Sequence[str] | None,
+) -> list[str]:
+    """The classes that this step adds, in the order of the dataset."""
+    offered = photos.classes[1:]
+    wanted = offered if chosen is None else chosen
+    if strangers := [name for name in wanted if name not in offered]:
+        raise RecallsegError(
+            f"{photos.root} has no class {', '.join(map(repr, strangers))}; "
+            f"it has {', '.join(offered)}."
+        )
+    new = [name for name in offered if name in wanted]
+    if steps and not _complete(folder, len(steps) - 1):
+        if new != steps[-1]:
+            back = f"`recallseg rollback {folder.path} --to {len(steps) - 2}`"
+            raise RecallsegError(
+                f"{folder.path} has not finished learning {', '.join(steps[-1])}: run that "
+                f"`recallseg learn` again, or {back if len(steps) > 1 else 'remove the folder'}."
+            )
+        return new
+    known = {name for names in steps for name in names}
+    if again := [name for name in new if name in known]:
+        raise RecallsegError(
+            f"{folder.path} knows {', '.join(again)} already; name the new classes with --classes."
+        )
+    return new
+
+
+def _complete(folder: RunFolder, step: int) -> bool:
+    place = folder.step(step)
+    return all((place / f"{part}.safetensors").is_file() for part in ("decoder", "helper"))
+
+
+def _settings(
+    folder: RunFolder,
+    data: Path,
+    steps: list[list[str]],
+    source: str | None,
+    overrides: Sequence[str],
+) -> RunConfig:
+    """The model's own settings with what this call changes; its encoder cannot change any more."""
+    path = folder.path / "config.yaml"
+    begun = path.is_file()
+    config = load_config(path, overrides) if begun else load_preset("learn", overrides)
+    for part in ("model", "views", "seed") if begun else ():
+        if getattr(folder.config, part) != getattr(config, part):
+            raise RecallsegError(f"'{part}' cannot change once a model has been begun.")
+    values = config.model_dump(mode="json")
+    values["scenario"]["spec"] = _spec(steps)
+    values["data"]["root"] = str(data.resolve())
+    values["replay"] |= _source(source)
+    return validate(values, str(folder.path))
+
+
+def _source(source: str | None) -> dict[str, str]:
+    if source is None:
+        return {}
+    kind, _, path = source.partition(":")
+    if kind in ("folder", "gan") and path:
+        return {"source": kind, "path": str(Path(path).resolve())}
+    if kind in ("web", "none") and not path:
+        return {"source": kind}
+    raise RecallsegError(f"'{source}' is not a source; write one of {', '.join(SOURCES)}.")
+
+
+def _world(steps: list[list[str]], photos: SegmentationDataset, val: Path | None) -> RunData:
+    """The photos of the last step, in the model's own numbering of classes."""
+    verify(photos)
+    found = compute_presence(photos)
+    names = ("background", *(name for step in steps for name in step))
+    for name in steps[-1]:
+        count = len(found.stems_with(photos.classes.index(name)))
+        if count < HANDFUL:
+            raise RecallsegError(
+                f"'{name}' is seen in {count} of the {len(photos)} photos in {photos.root}; "
+                f"at least {HANDFUL} are needed."
+            )
+    table = PresenceTable.of(
+        ((stem, _renumbered(row, photos, names, steps[-1])) for stem, row in _rows(found)),
+        len(names),
+    )
+    scenario = Scenario(_spec(steps), names, table, past=len(steps) - 1)
+    shown = ("background", *("" for step in steps[:-1] for _ in step), *steps[-1])
+    measured = None
+    if val is not None:
+        opened = open_dataset("folder", "train", val)
+        verify(opened)
+        channels_of(names, opened.classes, val)  # refuses photos that lack a class of the model
+        measured = opened.renamed(names, other=VOID)
+    return RunData(scenario, photos.renamed(shown, other=0), measured)
+
+
+def _rows(found: PresenceTable) -> list[tuple[str, list[int]]]:
+    return [
+        (stem, holds.nonzero()[0].tolist())
+        for stem, holds in zip(found.stems, found.holds, strict=True)
+    ]
+
+
+def _renumbered(
+    labels: Sequence[int], photos: SegmentationDataset, names: Sequence[str], new: Sequence[str]
+) -> list[int]:
+    """A photo's labels as the model numbers them; classes that are not learned now are left out."""
+    shown = [photos.classes[label] for label in labels]
+    return [names.index(name) for name in shown if name in new]
+
+
+def _spec(steps: Sequence[Sequence[str]]) -> str:
+    return "-".join(str(len(names)) for names in steps)
+
+
+def _shortened(known: dict[str, Any], steps: list[list[str]]) -> dict[str, Any]:
+    count = len(steps)
+    return known | {
+        "steps": steps,
+        "channels": known["channels"][: 1 + sum(map(len, steps))],
+        "photos": known["photos"][:count],
+        "photo_bytes": known["photo_bytes"][:count],
+    }

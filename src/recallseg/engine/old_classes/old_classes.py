@@ -1,0 +1,124 @@
+"""Samples of classes that were learned before: replayed from a source, or stored by the method."""
+
+import numpy as np
+
+from recallseg.engine.old_classes.exhibits import write_gallery
+from recallseg.engine.old_classes.helpers import Helpers
+from recallseg.engine.old_classes.replay_block import (
+    IDENTITY,
+    Labeller,
+    ReplayBlock,
+    write_manifest,
+)
+from recallseg.engine.old_classes.step_mapping import map_step
+from recallseg.engine.old_classes.stored_samples import store_samples, stored_classes
+from recallseg.engine.samples.relabelling import labelling, relabelled
+from recallseg.engine.samples.sets import Samples
+from recallseg.engine.samples.views import PhotoSet, Supply
+from recallseg.engine.session import Session
+from recallseg.engine.session.data import RunData
+from recallseg.gan.own_classifier import build_classifier
+from recallseg.methods import Method
+from recallseg.model import Encoder, Segmenter
+from recallseg.model.building import build_decoder
+from recallseg.replay.gan_source import GanSource, read_mapping, write_mapping
+from recallseg.replay.sources import build_source
+from recallseg.runs.folder import GALLERY, MANIFEST, RunFolder
+from recallseg.scenario import Step
+
+
+class OldClasses:
+    """What a run can still say of its old classes, without their photos."""
+
+    def __init__(
+        self, session: Session, world: RunData, folder: RunFolder, method: Method, supply: Supply
+    ) -> None:
+        self.session, self.world, self.folder = session, world, folder
+        self.method, self.supply = method, supply
+        self.config = session.config
+        self.helpers = Helpers(session.config, folder)
+        replays = self.config.replay.source != "none"
+        self.block = ReplayBlock(session, build_source(self.config.replay)) if replays else None
+
+    @property
+    def needs_helpers(self) -> bool:
+        """Whether helper decoders will have images to label."""
+        replays = self.block is not None and self.config.replay.labels == "helpers"
+        return replays or self.config.helper.always
+
+    def learn(self, step: Step) -> None:
+        """Train S on (C_k, T_k): find what a generator calls the new classes (paper, sec. 5)."""
+        if self.block is None or not isinstance(self.block.source, GanSource):
+            return
+        path = self.folder.path / "mapping.json"
+        mapping = read_mapping(path)
+        names = self.world.scenario.names(step.new_classes)
+        if not mapping.keys() >= set(names):
+            classifier = build_classifier(self.config.replay.classifier)
+            mapping |= map_step(self.session, self.world, step, classifier, mapping)
+            if self.session.fabric.is_global_zero:
+                write_mapping(path, mapping)
+        self.block.source.learn({name: mapping[name] for name in names})
+
+    def samples(self, step: Step, name: str, previous: Segmenter) -> list[Samples]:
+        """One set of samples for each old class; none where the method has no way to get them."""
+        if self.block:
+            return self._replayed(self.block, step, name, previous)
+        if not self.method.stores:
+            return []
+        stored = [
+            dataset
+            for earlier in self.world.scenario[: step.index]
+            for dataset in stored_classes(self.folder.step(earlier.index), earlier)
+        ]
+        photos = [PhotoSet(each, [pair.stem for pair in each.pairs], IDENTITY) for each in stored]
+        return [self._samples_of(each, name, previous.encoder) for each in photos]
+
+    def _replayed(
+        self, block: ReplayBlock, step: Step, name: str, previous: Segmenter
+    ) -> list[Samples]:
+        """R_{C_0→k-1}: replay images of every old class with pseudo-labels (paper, sec. 4)."""
+        block.forget()
+        replayed = []
+        for earlier in self.world.scenario[: step.index]:
+            for label in earlier.new_classes:
+                [class_name] = self.world.scenario.names([label])
+                labeller = self._labeller(label, earlier, step, previous)
+                photos = block.photos(class_name, labeller)
+                if photos is None:
+                    continue
+                samples = self._samples_of(photos, name, previous.encoder)
+                if self.config.replay.label_on == "views":
+                    samples = relabelled(samples, labelling(labeller.model, labeller.channels))
+                replayed.append(samples)
+        self.session.reporter.say(f"{name}: {block.summary()}")
+        if self.session.fabric.is_global_zero:
+            write_manifest(self.folder.path / MANIFEST, block.manifest)
+            write_gallery(self.folder.path / GALLERY, block.gallery)
+        return replayed
+
+    def _samples_of(self, photos: PhotoSet, name: str, encoder: Encoder) -> Samples:
+        return self.supply.samples(encoder, photos, f"{name}: {photos.dataset.name}")
+
+    def _labeller(self, label: int, earlier: Step, step: Step, previous: Segmenter) -> Labeller:
+        """Who labels images of a class of C_i at step k: D^H_{C_i}, or the previous model."""
+        if self.config.replay.labels == "previous":
+            classes, model = step.old_classes, previous
+        else:
+            last = self.world.scenario[step.index - 1]
+            helper = self.helpers.who_knows(label, earlier, last)
+            classes = helper.classes
+            model = Segmenter(previous.encoder, self.helpers.trained(helper, previous.encoder))
+        channels = np.zeros(256, dtype=np.uint8)
+        channels[1 : 1 + len(classes)] = [1 + step.old_classes.index(known) for known in classes]
+        model = self.session.fabric.to_device(model).eval()
+        return Labeller(model, 1 + classes.index(label), channels)
+
+    def store(self, step: Step, encoder: Encoder) -> None:
+        """Keep true samples of a step if the method does, as large as its helper would be."""
+        if self.method.stores and self.session.fabric.is_global_zero:
+            helper = build_decoder(self.config.model, encoder, 1 + len(step.new_classes))
+            room = sum(tensor.nbytes for tensor in helper.state_dict().values())
+            folder, seed = self.folder.step(step.index), self.config.seed
+            store_samples(folder, step, self.world.scenario, self.world.train, room, seed)
+        self.session.fabric.barrier()

@@ -1,0 +1,168 @@
+"""The Replay Block (paper, sec. 4): images of an old class, labelled by a helper decoder."""
+
+import hashlib
+import json
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
+from recallseg.data.shrink import save_mask
+from recallseg.data.transforms import photo_tensor
+from recallseg.engine.old_classes.exhibits import Exhibit, choose
+from recallseg.engine.samples.views import PhotoSet
+from recallseg.engine.session import Session
+from recallseg.files import atomic_path, cache_root, content_key, write_text
+from recallseg.labels import PADDING
+from recallseg.model import Segmenter
+from recallseg.model.cores import on_every_core
+from recallseg.replay import ReplayPhoto, Source
+from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
+from recallseg.scenario import LookUp, look_up
+
+REPLAY = "replay"
+IDENTITY = look_up(range(1, PADDING))
+"""For labels that are channels of the model already."""
+FILTERS = {"present", "min_area", "max_area", "min_confidence"}
+LABELS = "a mask for every image, kept or not"
+"""What a folder of labels holds; folders that hold something else are not found."""
+LATER = {"images_per_class", "ratio", "labels", "label_on", "inpaint"}
+"""Settings that do not change which images a source finds."""
+
+
+@dataclass(frozen=True)
+class Labeller:
+    """A model that labels images of one class, and what its channels mean."""
+
+    model: Segmenter
+    queried: int
+    """The model's channel of the class."""
+    channels: LookUp
+    """From the model's channels to those of the main model."""
+
+    def key(self) -> str:
+        """Changes with every weight that a label depends on."""
+        digest = hashlib.sha256(self.model.encoder.fingerprint().encode())
+        for name, tensor in sorted(self.model.decoder.state_dict().items()):
+            digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()
+
+    @torch.no_grad()
+    def label(self, photo: Path) -> PseudoLabel:
+        """The pseudo-label of a photo."""
+        device = next(self.model.parameters()).device
+        seen = self.model(photo_tensor(read_photo(photo))[None].to(device))
+        return pseudo_label(seen.logits, self.queried, self.channels)
+
+
+class ReplayBlock:
+    """Fetches and labels images of old classes, once for everything that they depend on."""
+
+    def __init__(self, session: Session, source: Source) -> None:
+        self.session, self.source = session, source
+        self.config = session.config.replay
+        self.manifest: list[dict[str, Any]] = []
+        self.gallery: list[Exhibit] = []
+
+    def forget(self) -> None:
+        """Begin the account of a new step."""
+        self.manifest.clear()
+        self.gallery.clear()
+
+    def summary(self) -> str:
+        """The step's account in a sentence."""
+        kept = Counter(e["class_name"] for e in self.manifest if e["rejected"] is None)
+        fewest = min(kept, key=lambda name: kept[name], default=None)
+        least = f", {kept[fewest]} of {fewest} the fewest" if fewest else ""
+        return f"{kept.total()} of {len(self.manifest)} replay images kept{least}"
+
+    def photos(self, class_name: str, labeller: Labeller) -> PhotoSet | None:
+        """Replay images of a class with their pseudo-labels, or None if there are none.
+
+        If views are labelled by themselves, the images come without labels: whoever labels them,
+        and whichever are kept, their features are stored once.
+        """
+        say = self.session.reporter.say
+        photos_in = cache_root() / REPLAY / "photos" / content_key(self._source_key()) / class_name
+        photos = self.source.collect(class_name, self.config.images_per_class, photos_in, say)
+        folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
+        if not folder.is_dir():
+            self._label_all(class_name, photos, photos_in, labeller, folder)
+        entries = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+        found = [
+            Exhibit(
+                photo.path(photos_in),
+                folder / f"{entry['label']}.png",
+                json.loads(photo.to_line()) | entry,
+            )
+            for photo, entry in zip(photos, entries, strict=True)
+        ]
+        self.manifest += [exhibit.about for exhibit in found]
+        self.gallery += choose(found)
+        kept = [each.about["label"] for each in found if each.about["rejected"] is None]
+        if not kept:
+            say(f"warning: no replay images of '{class_name}'; it may be forgotten")
+            return None
+        if self.config.label_on == "views":
+            folder = self._unlabelled([exhibit.photo for exhibit in found], photos)
+        pairs = tuple(
+            Pair(each.about["label"], each.photo, folder / f"{each.about['label']}.png")
+            for each in found
+        )
+        dataset = SegmentationDataset(f"replay-{class_name}", folder, "replay", (), pairs)
+        return PhotoSet(dataset, kept, IDENTITY)
+
+    def _unlabelled(self, paths: list[Path], photos: list[ReplayPhoto]) -> Path:
+        """A folder with an empty mask for every image."""
+        folder = cache_root() / REPLAY / "unlabelled" / content_key([p.sha256 for p in photos])
+        if not folder.is_dir():
+            with atomic_path(folder) as target:
+                target.mkdir()
+                for number, path in enumerate(paths):
+                    photo = read_photo(path)
+                    empty = np.zeros((photo.height, photo.width), dtype=np.uint8)
+                    save_mask(target / f"{number:05}.png", empty)
+        return folder
+
+    def _label_all(
+        self,
+        class_name: str,
+        photos: list[ReplayPhoto],
+        photos_in: Path,
+        labeller: Labeller,
+        folder: Path,
+    ) -> None:
+        """Label every image; the folder appears when all are done."""
+        chosen = LabelFilter(**self.config.model_dump(include=FILTERS))
+        lines = []
+        phase = self.session.reporter.phase(f"label {class_name}", len(photos))
+        with atomic_path(folder) as target, phase as progress:
+            target.mkdir()
+            seen = on_every_core(lambda photo: labeller.label(photo.path(photos_in)), photos)
+            for number, label in enumerate(seen):
+                reason = chosen.reason_to_reject(label)
+                name = f"{number:05}"
+                save_mask(target / f"{name}.png", label.mask)
+                about = {"area": round(label.area, 5), "confidence": round(label.confidence, 5)}
+                lines.append(json.dumps({"label": name, "rejected": reason, **about}))
+                progress.advance()
+            write_text(target / "labels.jsonl", "".join(f"{line}\n" for line in lines))
+
+    def _source_key(self) -> dict[str, Any]:
+        return self.config.model_dump(mode="json", exclude=LATER | FILTERS)
+
+    def _label_key(self, class_name: str, photos: list[ReplayPhoto], labeller: Labeller) -> str:
+        filters = self.config.model_dump(include=FILTERS)
+        channels = labeller.channels.tolist()
+        hashes = [photo.sha256 for photo in photos]
+        seen_by = (labeller.key(), labeller.queried, channels)
+        return content_key(LABELS, class_name, hashes, *seen_by, filters)
+
+
+def write_manifest(path: Path, entries: list[dict[str, Any]]) -> None:
+    """Write what is known of every replay image, one a line, without its pixels."""
+    write_text(path, "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))

@@ -1,0 +1,116 @@
+"""Streams of batches: shuffled, or RECALL's, new samples interleaved with replayed ones (sec. 4).
+
+What is drawn at each iteration is a function of the seed alone. Nothing here has state that grows
+with training, so a resumed run asks for batch i and gets what an uninterrupted one got.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import Protocol
+
+import torch
+
+from recallseg.engine.samples.sets import Pick, Samples
+from recallseg.errors import RecallsegError
+from recallseg.methods import Batch
+
+
+class Stream(Protocol):
+    """Batches by number. Processes share a batch: each takes every `world`-th of its samples."""
+
+    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
+        """One process's share of batch `number`."""
+        ...
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """Every photo once, in a new order each time around."""
+
+    samples: Samples
+    size: int
+    seed: str
+
+    def picks(self, number: int) -> list[Pick]:
+        """The photos of a batch."""
+        places = range(number * self.size, (number + 1) * self.size)
+        return [shuffled_pick(len(self.samples), self.seed, place) for place in places]
+
+    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
+        """One process's share of batch `number`."""
+        return self.samples.batch(self.picks(number)[rank::world])
+
+
+def shuffled_pick(length: int, seed: str, place: int) -> Pick:
+    """What comes at `place` when `length` photos are dealt round by round."""
+    visit, within = divmod(place, length)
+    return Pick(shuffled(length, seed, visit)[within], visit)
+
+
+@lru_cache(maxsize=256)
+def shuffled(length: int, seed: str, visit: int) -> list[int]:
+    """The order of `length` things in round `visit`."""
+    order = list(range(length))
+    Random(f"{seed}/round/{visit}").shuffle(order)
+    return order
+
+
+@dataclass(frozen=True)
+class EvenlyFrom:
+    """Batches that take from several sets of samples equally often: one a class, in the end."""
+
+    members: Sequence[Samples]
+    size: int
+    seed: str
+
+    def picks(self, number: int) -> list[tuple[int, Pick]]:
+        """Which photo of which set; every set comes once before any comes again."""
+        chosen = []
+        for place in range(number * self.size, (number + 1) * self.size):
+            turn, within = divmod(place, len(self.members))
+            member = shuffled(len(self.members), self.seed, turn)[within]
+            length = len(self.members[member])
+            chosen.append((member, shuffled_pick(length, f"{self.seed}/{member}", turn)))
+        return chosen
+
+    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
+        """One process's share of batch `number`."""
+        mine = self.picks(number)[rank::world]
+        return joined([self.members[member].batch([pick]) for member, pick in mine])
+
+
+@dataclass(frozen=True)
+class Interleaved:
+    """Every batch holds r_new samples of the step and r_old replayed ones."""
+
+    new: Stream
+    old: Stream
+
+    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
+        """One process's share of batch `number`, the new samples first."""
+        return joined([part.batch(number, rank, world) for part in (self.new, self.old)])
+
+
+def shares(batch: int, ratio: float) -> tuple[int, int]:
+    """r_new and r_old of a batch, at least one of each, for r_old / r_new = `ratio`."""
+    new = min(batch - 1, max(1, round(batch / (1 + ratio))))
+    return new, batch - new
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Several batches as one; all come as photos, or all as features."""
+    photos = [each.photos for each in batches if each.photos is not None]
+    features = [each.features for each in batches if each.features is not None]
+    if photos and features:
+        raise RecallsegError(
+            "Only some of the photos fit into the feature bank; raise bank.budget_gb, or set "
+            "bank.enabled=false."
+        )
+    return Batch(
+        torch.cat([each.labels for each in batches]),
+        photos=torch.cat(photos) if photos else None,
+        features=torch.cat(features) if features else None,
+        label_stride=batches[0].label_stride,
+    )

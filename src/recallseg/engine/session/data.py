@@ -1,0 +1,46 @@
+"""The data of a run, opened and checked before anything is trained."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from recallseg.config import RunConfig
+from recallseg.data import SegmentationDataset, open_dataset
+from recallseg.data.verify import verify
+from recallseg.scenario import Scenario
+from recallseg.scenario.build import open_scenario
+
+
+@dataclass(frozen=True)
+class RunData:
+    """The photos to learn from and to be measured on, and how they are dealt out to steps."""
+
+    scenario: Scenario
+    train: SegmentationDataset
+    val: SegmentationDataset | None
+    """None where a model is not to be measured."""
+
+    @classmethod
+    def open(cls, config: RunConfig) -> "RunData":
+        """Open everything; whatever is wrong with it is said now."""
+        data = config.data
+        train = open_dataset(data.name, data.learned, data.root)
+        val = open_dataset(data.name, data.val, data.root)
+        scenario = scenario_of(config)
+        for dataset in (train, val):
+            verify(dataset)
+        return cls(scenario, train, val)
+
+
+def scenario_of(config: RunConfig, presence: Path | None = None) -> Scenario:
+    """The scenario that a configuration describes, from its masks or from a presence table."""
+    data, chosen = config.data, config.scenario
+    return open_scenario(
+        data.name,
+        chosen.spec,
+        setup=chosen.setup,
+        rule=chosen.rule,
+        order=chosen.order,
+        root=data.root,
+        presence=presence,
+        split=data.learned,
+    )

@@ -1,0 +1,47 @@
+"""What a run writes down about itself, beside its scores."""
+
+import platform
+import resource
+import sys
+from importlib.metadata import version
+from itertools import zip_longest
+from typing import Any
+
+from recallseg.data import SegmentationDataset
+from recallseg.runs.folder import FORMAT
+from recallseg.scenario import Scenario
+
+
+def peak_memory_mb() -> float:
+    """The most memory this process has held at once."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / 2**20 if sys.platform == "darwin" else peak / 2**10
+
+
+def versions() -> dict[str, str]:
+    """What else the numbers depend on."""
+    packages = ("recallseg", "torch", "timm", "numpy")
+    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+
+
+def classes(
+    scenario: Scenario, photos: SegmentationDataset, earlier: dict[str, Any] | None
+) -> dict[str, Any]:
+    """What the model's channels mean, and how much was seen of them, for whoever comes later."""
+    earlier = earlier or {}
+    counts = [len(step.images) for step in scenario]
+    sizes = [photos.subset(step.images).bytes_on_disk() for step in scenario]
+    return {
+        "format": FORMAT,
+        "dataset": photos.name,
+        "channels": scenario.names((0, *scenario.order)),
+        "steps": [scenario.names(step.new_classes) for step in scenario],
+        "initial": scenario.sizes[0],
+        "photos": _kept(counts, earlier.get("photos", [])),
+        "photo_bytes": _kept(sizes, earlier.get("photo_bytes", [])),
+    }
+
+
+def _kept(numbers: list[int], earlier: list[int]) -> list[int]:
+    """Numbers of each step; where a step's photos are gone, those that were noted then."""
+    return [number or then for number, then in zip_longest(numbers, earlier, fillvalue=0)]

@@ -1,0 +1,105 @@
+"""What all parts of a run share: devices, the reporter and where to save an unfinished training."""
+
+import recallseg.torchvision_guard  # noqa: F401
+
+import json
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+
+from recallseg.allocator import keep_large_blocks
+from recallseg.config import RunConfig
+from recallseg.errors import RecallsegError
+from recallseg.files import atomic_path, write_json
+from recallseg.reporter import Reporter
+
+
+@dataclass
+class Session:
+    """A run in progress, in one of its processes."""
+
+    config: RunConfig
+    fabric: Any
+    reporter: Reporter
+    state: Path
+    """The folder for what only an unfinished run needs."""
+    earlier: float = 0.0
+    """Seconds that earlier attempts at the same run took."""
+    started: float = field(default_factory=time.monotonic)
+
+    @classmethod
+    def open(cls, config: RunConfig, folder: Path | None) -> "Session":
+        """Start the processes and devices that the configuration asks for.
+
+        Without a folder nothing is kept: no journal and no state.
+        """
+        keep_large_blocks()
+        strategy = "ddp" if config.devices > 1 else "auto"
+        fabric = Fabric(
+            accelerator=config.accelerator,
+            devices=config.devices,
+            strategy=strategy,
+            precision=config.precision,
+        )
+        fabric.launch()
+        torch.manual_seed(config.seed)
+        if folder is None:
+            return cls(config, fabric, Reporter(), Path())
+        main = fabric.is_global_zero
+        reporter = Reporter(folder / "metrics.jsonl", _board(config, folder)) if main else Silent()
+        clock = folder / "state" / "clock.json"
+        earlier = json.loads(clock.read_text())["seconds"] if clock.is_file() else 0.0
+        return cls(config, fabric, reporter, folder / "state", earlier)
+
+    def clock(self) -> float:
+        """Seconds of work on this run so far, earlier attempts included."""
+        return self.earlier + time.monotonic() - self.started
+
+    def tick(self) -> None:
+        """Remember the clock, so that an interruption does not turn it back."""
+        if self.fabric.is_global_zero:
+            write_json(self.state / "clock.json", {"seconds": self.clock()})
+
+    def save(self, name: str, values: dict[str, Any]) -> None:
+        """Keep the state of an unfinished training, from the first process."""
+        if self.fabric.is_global_zero:
+            with atomic_path(self.state / name) as path:
+                torch.save(values, path)
+            self.tick()
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """The state that was kept under `name`, if there is one that can be read."""
+        path = self.state / name
+        if not path.is_file():
+            return None
+        values: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
+        return values
+
+    def discard(self, name: str) -> None:
+        """Forget a state that is no longer needed."""
+        if self.fabric.is_global_zero:
+            (self.state / name).unlink(missing_ok=True)
+
+
+class Silent(Reporter):
+    """The reporter of all processes but the first."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self.console.quiet = True
+
+
+def _board(config: RunConfig, folder: Path) -> Any:  # noqa: ANN401
+    if not config.tensorboard:
+        return None
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError as error:
+        raise RecallsegError(
+            "tensorboard=true needs the package: pip install 'recallseg[track]'."
+        ) from error
+    return SummaryWriter(folder / "tensorboard")

@@ -1,0 +1,145 @@
+"""The only training loop of a segmenter; generators have their own in `gan/training`."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from recallseg.config import OptimConfig
+from recallseg.engine.samples.streams import Stream
+from recallseg.engine.session import Session
+from recallseg.engine.training.optimisers import build_optimizer, learning_rate, set_learning_rate
+from recallseg.files import content_key
+from recallseg.methods import Batch
+from recallseg.model import Segmenter
+from recallseg.model.average import MovingAverage
+from recallseg.model.cores import in_advance
+
+Loss = Callable[[Segmenter, Batch], Tensor]
+
+JOURNAL_LINES = 50
+"""Lines that one training adds to the journal, at most."""
+
+
+@dataclass(frozen=True)
+class Training:
+    """One training: what it is called, how long it lasts, and how its weights move."""
+
+    name: str
+    optim: OptimConfig
+    iterations: int
+
+    def key(self, session: Session) -> str:
+        """Tells the saved state of this training from any other's."""
+        return content_key(self.name, self.iterations, self.optim.model_dump(), session.config.seed)
+
+
+@dataclass
+class State:
+    """What an unfinished training must not lose."""
+
+    model: Segmenter
+    optimizer: torch.optim.Optimizer
+    average: MovingAverage | None
+    memory: nn.Module | None = None
+    """What a method remembers besides the model."""
+
+    def save(self, session: Session, training: Training, iteration: int) -> None:
+        """Keep everything, to go on with `iteration`."""
+        values = {
+            "key": training.key(session),
+            "iteration": iteration,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "average": self.average.values if self.average else None,
+            "memory": self.memory.state_dict() if self.memory else None,
+        }
+        session.save("training.pt", values)
+
+    def resume(self, session: Session, training: Training) -> int:
+        """Take up what was kept of this very training; the iteration to go on with."""
+        saved = session.load("training.pt")
+        iteration = 0
+        if saved and saved["key"] == training.key(session):
+            self.model.load_state_dict(saved["model"])
+            self.optimizer.load_state_dict(saved["optimizer"])
+            if self.average:
+                self.average.restore(saved["average"])
+            if self.memory:
+                self.memory.load_state_dict(saved["memory"])
+            iteration = int(saved["iteration"])
+            session.reporter.say(f"{training.name}: going on at iteration {iteration}")
+        session.reporter.forget_after(training.name, iteration)
+        return iteration
+
+
+def train(
+    session: Session,
+    training: Training,
+    model: Segmenter,
+    stream: Stream,
+    loss: Loss,
+    memory: nn.Module | None = None,
+) -> None:
+    """Minimise `loss` over the trainable weights of `model`, going on from a saved state if any.
+
+    `memory` is what the loss itself changes as it goes.
+    """
+    optim, fabric = training.optim, session.fabric
+    wrapped, optimizer = fabric.setup(model, build_optimizer(model, optim))
+    trainable = [p for p in model.parameters() if p.requires_grad]
+    average = MovingAverage(trainable, optim.ema) if optim.ema else None
+    state = State(model, optimizer, average, memory)
+    start = state.resume(session, training)
+    model.train()
+    every = max(1, training.iterations // JOURNAL_LINES)
+    saved = time.monotonic()
+    batches = _batches(session, training, stream, start)
+    with session.reporter.phase(training.name, training.iterations, start) as phase:
+        for iteration in range(start, training.iterations):
+            rate = learning_rate(optim, iteration, training.iterations)
+            set_learning_rate(optimizer, rate, iteration / training.iterations)
+            value = _step(fabric, wrapped, optimizer, batches, loss, optim.accumulate)
+            if average:
+                average.update(iteration)
+            if iteration % every == 0 or iteration == training.iterations - 1:
+                session.reporter.note(phase=training.name, iteration=iteration, loss=value, lr=rate)
+            text = f"  loss {value:.3f}  lr {rate:.2g}"
+            phase.advance(1, text, per_second=(optim.batch * optim.accumulate, "photos"))
+            if time.monotonic() - saved > session.config.checkpoint_seconds:
+                state.save(session, training, iteration + 1)
+                saved = time.monotonic()
+    if average:
+        average.apply()
+    model.eval()
+
+
+def _step(
+    fabric: Any,  # noqa: ANN401
+    model: Any,  # noqa: ANN401
+    optimizer: torch.optim.Optimizer,
+    batches: Iterator[Batch],
+    loss: Loss,
+    accumulate: int,
+) -> float:
+    """One step of the optimiser over `accumulate` batches; the mean of their losses."""
+    total = 0.0
+    for part in range(accumulate):
+        with fabric.no_backward_sync(model, enabled=part < accumulate - 1):
+            value = loss(model, fabric.to_device(next(batches))) / accumulate
+            fabric.backward(value)
+        total += float(value.detach())
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=True)
+    return total
+
+
+def _batches(session: Session, training: Training, stream: Stream, start: int) -> Iterator[Batch]:
+    """This process's share of the batches from iteration `start` on, made ready in advance."""
+    rank, world = session.fabric.global_rank, session.fabric.world_size
+    each = training.optim.accumulate
+    numbers = range(start * each, training.iterations * each)
+    return in_advance(lambda number: stream.batch(number, rank, world), numbers)

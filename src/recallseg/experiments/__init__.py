@@ -1,0 +1,1 @@
+"""What is made of many runs: tables, benchmarks and plans."""

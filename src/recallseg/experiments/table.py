@@ -1,0 +1,126 @@
+"""A grid of runs, methods × scenarios × setups × seeds, and the table they make."""
+
+import statistics
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import ValidationError
+
+from recallseg.config import RunConfig, Section, load_config, problems
+from recallseg.engine.runner import run
+from recallseg.errors import RecallsegError
+from recallseg.files import write_json
+from recallseg.progress import messages
+from recallseg.runs.folder import RunFolder, folder_name
+
+COLUMNS = ("old", "new", "all", "foreground")
+
+
+class TableSpec(Section):
+    """Which runs a table is made of."""
+
+    configs: Path
+    """The folder of their configurations, as seen from the file."""
+    rows: dict[str, str]
+    """What each row is called, and how its files' names begin: `MiB: mib` is mib-15-1.yaml."""
+    scenarios: tuple[str, ...] = ("15-1",)
+    setups: tuple[Literal["disjoint", "overlapped", "sequential"], ...] = ("disjoint",)
+    seeds: tuple[int, ...] = (0,)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The runs of one row in one scenario and setup, one for each seed."""
+
+    row: str
+    scenario: str
+    setup: str
+    runs: tuple[tuple[Path, RunConfig], ...]
+    """Each run's folder and configuration."""
+
+
+Show = Callable[[dict[str, Any]], None]
+"""Takes the table as far as it is known."""
+
+
+def make_table(
+    spec: Path, overrides: Sequence[str], out: Path, show: Show | None = None
+) -> dict[str, Any]:
+    """Run what is missing, and write `NAME.json` after every run; the same again goes on."""
+    cells = list(plan_table(spec, overrides, out))
+    total = sum(len(cell.runs) for cell in cells)
+    done: dict[Path, dict[str, Any]] = {}
+    table: dict[str, Any] = {}
+    for cell in cells:
+        for folder, config in cell.runs:
+            title = f"{cell.row}, {cell.scenario} {cell.setup}, seed {config.seed}"
+            messages().print(f"{len(done) + 1} of {total}: {title}", highlight=False, markup=False)
+            done[folder] = _finished(folder, config) or run(config, folder)
+            table = {
+                "table": spec.stem,
+                "overrides": list(overrides),
+                "cells": [_summary(cell, done) for cell in cells if cell.runs[0][0] in done],
+            }
+            write_json(out / f"{spec.stem}.json", table)
+            if show and len(done) < total:
+                show(table)
+    return table
+
+
+def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[Cell]:
+    """All cells with their configurations, read and checked before the first run."""
+    found = read_spec(spec)
+    folder = spec.parent / found.configs
+    for scenario in found.scenarios:
+        for setup in found.setups:
+            for row, name in found.rows.items():
+                path = folder / f"{name}-{scenario}.yaml"
+                runs = []
+                for seed in found.seeds:
+                    chosen = [f"scenario.setup={setup}", f"seed={seed}", *overrides]
+                    config = load_config(path, chosen)
+                    runs.append((out / folder_name(path, config), config))
+                yield Cell(row, scenario, setup, tuple(runs))
+
+
+def read_spec(path: Path) -> TableSpec:
+    """The YAML file that describes a table."""
+    try:
+        return TableSpec.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The table {path} does not exist.") from error
+    except ValidationError as error:
+        raise RecallsegError(f"{path} does not describe a table: {problems(error)}.") from error
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise RecallsegError(f"{path} does not describe a table: it is not YAML.") from error
+
+
+def _finished(path: Path, config: RunConfig) -> dict[str, Any] | None:
+    """The result of a run that came to its end before."""
+    folder = RunFolder(path)
+    result: dict[str, Any] | None = folder.read("result.json")
+    if result is not None:
+        folder.claim(config)
+    return result
+
+
+def _summary(cell: Cell, done: dict[Path, dict[str, Any]]) -> dict[str, Any]:
+    """Mean and spread over the seeds that are finished, after the last step."""
+    results = [done[folder] for folder, _ in cell.runs if folder in done]
+    summary: dict[str, Any] = {
+        "row": cell.row,
+        "scenario": cell.scenario,
+        "setup": cell.setup,
+        "seeds": [result["seed"] for result in results],
+        "keeps_photos": results[0]["keeps_photos"],
+        "runs": [folder.name for folder, _ in cell.runs if folder in done],
+    }
+    for column in COLUMNS:
+        values = [result["steps"][-1]["miou"][column] for result in results]
+        known = [value for value in values if value is not None]
+        summary[column] = round(statistics.mean(known), 2) if known else None
+        summary[f"{column}_spread"] = round(statistics.stdev(known), 2) if len(known) > 1 else None
+    return summary

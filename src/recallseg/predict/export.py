@@ -1,0 +1,95 @@
+"""A model as an ONNX file that runs without recallseg and without PyTorch."""
+
+import recallseg.torchvision_guard  # noqa: F401
+
+import contextlib
+import importlib.util
+import io
+import json
+import warnings
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from recallseg.errors import RecallsegError
+from recallseg.files import atomic_path
+from recallseg.model import Segmenter
+from recallseg.model.geometry import to_pixels
+from recallseg.predict.opening import class_names, open_model
+from recallseg.runs.folder import RunFolder
+
+EXAMPLE = (2, 3, 65, 98)
+"""The shape of the photos that the exporter watches the model look at; any other will do later."""
+
+
+def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any]:
+    """Write the model of a run folder after a step; the metadata that went into the file.
+
+    Input `images`: RGB bytes, uint8 (B, 3, H, W), of any batch and size. Outputs: `logits`, float
+    (B, C, H, W), and `mask`, uint8 (B, H, W). The metadata's `classes` is a JSON list of names.
+    """
+    _require("onnx", "onnxscript")
+    folder = RunFolder.existing(path)
+    model, index = open_model(folder, step)
+    about = {
+        "classes": json.dumps(class_names(folder, index), ensure_ascii=False),
+        "step": str(index),
+        "method": folder.config.method.name,
+        "dataset": folder.config.data.name,
+        "input": "RGB bytes 0-255, uint8 (batch, 3, height, width)",
+    }
+    program = _traced(Exportable(model))
+    program.model.metadata_props.update(about)
+    with atomic_path(out) as temporary:
+        program.save(temporary, external_data=False)
+    return about
+
+
+class Exportable(nn.Module):
+    """A segmenter in operations that ONNX has, with the same results.
+
+    The decoder's branches are plain convolutions here, and nothing is done in place, which the
+    exporter is slow to follow.
+    """
+
+    def __init__(self, model: Segmenter) -> None:
+        super().__init__()
+        self.encoder = deepcopy(model.encoder).freeze()
+        self.decoder = deepcopy(model.decoder).requires_grad_(False)
+        for module in self.encoder.modules():
+            if hasattr(module, "inplace"):
+                setattr(module, "inplace", False)  # noqa: B010
+        self.eval()
+
+    def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (B,C,H,W) and masks (B,H,W) of RGB bytes (B,3,H,W)."""
+        features = self.decoder.narrowed(self.encoder(images))
+        coarse = torch.stack([branch(features) for branch in self.decoder.branches]).sum(dim=0)
+        size = (images.shape[-2], images.shape[-1])
+        logits = to_pixels(coarse, self.encoder.stride, size)
+        return logits, logits.argmax(dim=1).to(torch.uint8)
+
+
+def _traced(module: Exportable) -> Any:  # noqa: ANN401
+    any_size = dict.fromkeys((0, 2, 3), torch.export.Dim.DYNAMIC)
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        return torch.onnx.export(
+            module,
+            (torch.zeros(EXAMPLE, dtype=torch.uint8),),
+            dynamo=True,
+            input_names=["images"],
+            output_names=["logits", "mask"],
+            dynamic_shapes={"images": any_size},
+            verbose=False,
+        )
+
+
+def _require(*packages: str) -> None:
+    if missing := [name for name in packages if importlib.util.find_spec(name) is None]:
+        raise RecallsegError(
+            f"An export needs {' and '.join(missing)}: pip install 'recallseg[export]'."
+        )

@@ -1,0 +1,50 @@
+"""The models that a run folder holds, one for each step of its life."""
+
+from recallseg.errors import RecallsegError
+from recallseg.model import Segmenter
+from recallseg.model.building import build_decoder, build_model
+from recallseg.model.saving import load_weights
+from recallseg.runs.folder import RunFolder
+
+
+def open_model(
+    folder: RunFolder, step: int | None = None, beside: Segmenter | None = None
+) -> tuple[Segmenter, int]:
+    """The model of a run after a step, the last one by default, and which step that is.
+
+    A model of the same run that was opened before lends its encoder where both share one.
+    """
+    folder.check_format()
+    finished = folder.finished_steps()
+    if not finished:
+        raise RecallsegError(f"{folder.path} has no finished step yet.")
+    index = finished[-1] if step is None else step
+    if index not in finished:
+        raise RecallsegError(
+            f"{folder.path} has no step {index}; it has {', '.join(map(str, finished))}."
+        )
+    channels, own = len(class_names(folder, index)), folder.step(index) / "encoder.safetensors"
+    if beside is not None and not own.is_file():
+        decoder = build_decoder(folder.config.model, beside.encoder, channels)
+        model = Segmenter(beside.encoder, decoder)
+    else:
+        model = build_model(folder.config.model, channels, weights="none")
+        load_weights(own if own.is_file() else folder.path / "encoder.safetensors", model.encoder)
+    load_weights(folder.step(index) / "decoder.safetensors", model.decoder)
+    return model, index
+
+
+def open_steps(folder: RunFolder) -> dict[int, Segmenter]:
+    """The model after every finished step; those on the encoder of step 0 share it."""
+    models: dict[int, Segmenter] = {}
+    for index in folder.finished_steps() or [0]:
+        models[index], _ = open_model(folder, index, beside=models.get(0))
+    return models
+
+
+def class_names(folder: RunFolder, step: int) -> list[str]:
+    """What the channels of the model after a step mean, background first."""
+    known = folder.read("classes.json")
+    count = 1 + sum(len(names) for names in known["steps"][: step + 1])
+    names: list[str] = known["channels"][:count]
+    return names

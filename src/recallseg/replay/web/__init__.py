@@ -1,0 +1,1 @@
+"""Replay photos from a photo site: found, filtered, fetched politely, credited."""

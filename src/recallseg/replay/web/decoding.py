@@ -1,0 +1,75 @@
+"""From bytes of the web to a clean photo: checked, upright, without metadata."""
+
+import io
+import warnings
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import imagehash
+from PIL import Image, ImageOps
+
+from recallseg.replay.web.failures import BadPhoto
+
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
+
+
+@dataclass(frozen=True)
+class PhotoRules:
+    """What a download must be to be kept, and how it is kept; lengths are in pixels."""
+
+    min_side: int = 96
+    max_pixels: int = 40_000_000
+    longer_side: int | None = 500
+    """Larger photos are shrunk to this; VOC's have 500 at most. None keeps the size."""
+    quality: int = 95
+    near: int = 4
+    """Photos whose fingerprints differ in so many of 64 bits, or fewer, are duplicates."""
+
+
+def clean_jpeg(data: bytes, rules: PhotoRules) -> bytes:
+    """The photo as an RGB JPEG without EXIF or any other metadata, or a BadPhoto.
+
+    The size is checked before a pixel is decoded, so that a decompression bomb costs nothing.
+    """
+    photo = _decode(data, rules)
+    if rules.longer_side:
+        photo.thumbnail((rules.longer_side, rules.longer_side), Image.Resampling.LANCZOS)
+    photo.info.clear()
+    buffer = io.BytesIO()
+    photo.save(buffer, "JPEG", quality=rules.quality)
+    return buffer.getvalue()
+
+
+def fingerprint(jpeg: bytes) -> str:
+    """The perceptual hash of an image: 64 bits as 16 hexadecimal digits."""
+    with Image.open(io.BytesIO(jpeg)) as photo:
+        return str(imagehash.phash(photo))
+
+
+def is_near(phash: str, others: Iterable[str], distance: int) -> bool:
+    """Whether a fingerprint is within a Hamming distance of one of the others."""
+    bits = int(phash, 16)
+    return any((bits ^ int(other, 16)).bit_count() <= distance for other in others)
+
+
+def _decode(data: bytes, rules: PhotoRules) -> Image.Image:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
+                _check_size(image, rules)
+                return ImageOps.exif_transpose(image).convert("RGB")
+    except BadPhoto:
+        raise
+    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        raise BadPhoto("too many pixels") from error
+    except Exception as error:  # broken files make decoders raise almost anything
+        raise BadPhoto("cannot be decoded") from error
+
+
+def _check_size(image: Image.Image, rules: PhotoRules) -> None:
+    if image.width * image.height > rules.max_pixels:
+        raise BadPhoto("too many pixels")
+    if min(image.size) < rules.min_side:
+        raise BadPhoto("too small")

@@ -1,0 +1,205 @@
+"""An HTTP client that behaves: it says who it is, waits its turn, and trusts no answer."""
+
+import email.utils
+import json
+import os
+import time
+from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import tenacity
+
+from recallseg.replay.web.addresses import checked_addresses
+from recallseg.replay.web.failures import FetchError
+from recallseg.version import __version__
+
+PROJECT_PAGE = "https://pypi.org/project/recallseg/"
+CONTACT_VARIABLE = "RECALLSEG_CONTACT"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How patient and how polite the client is; times are in seconds."""
+
+    interval: float = 1.0
+    """Between the starts of two requests to the same host."""
+    idle_seconds: float = 20.0
+    """How long a connection may be silent."""
+    request_seconds: float = 120.0
+    """How long one request may take with its redirects and its whole body."""
+    total_seconds: float = 600.0
+    """How long a request may take with all its retries."""
+    attempts: int = 4
+    backoff: float = 1.0
+    """The first wait before a retry; it doubles from there, with some chance in it."""
+    longest_wait: float = 120.0
+    """A site that asks for a longer pause (Retry-After) is left alone."""
+    max_bytes: int = 20_000_000
+    redirects: int = 5
+
+
+class PoliteClient:
+    """Fetches JSON and images for the crawler; every hop of every request is checked.
+
+    Connections go to the address that was checked, with the host's name in TLS and in the
+    request. For that they pass by any proxy of the environment, and are not kept open.
+    """
+
+    def __init__(
+        self,
+        limits: Limits = Limits(),
+        contact: str | None = None,
+        allow_hosts: Collection[str] = (),
+    ) -> None:
+        self.limits = limits
+        self.allow_hosts = tuple(allow_hosts)
+        contact = contact or os.environ.get(CONTACT_VARIABLE)
+        self.user_agent = (
+            f"recallseg/{__version__} ({'; '.join(filter(None, (PROJECT_PAGE, contact)))})"
+        )
+        self._next_turn: dict[bytes, float] = {}
+        self._http = httpx.Client(
+            headers={"User-Agent": self.user_agent},
+            timeout=limits.idle_seconds,
+            limits=httpx.Limits(max_keepalive_connections=0),
+            follow_redirects=False,
+            trust_env=False,
+        )
+        self._backoff = tenacity.wait_exponential(limits.backoff, max=60) + tenacity.wait_random(
+            0, limits.backoff
+        )
+        self._retrying = tenacity.Retrying(
+            retry=tenacity.retry_if_exception(lambda e: isinstance(e, FetchError) and e.retry),
+            wait=self._wait,
+            stop=tenacity.stop_after_attempt(limits.attempts)
+            | tenacity.stop_before_delay(limits.total_seconds),
+            reraise=True,
+        )
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._http.close()
+
+    def __enter__(self) -> "PoliteClient":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def json(self, url: str, params: Mapping[str, str]) -> Any:  # noqa: ANN401
+        """The JSON that an API answers; an answer of any other kind is a FetchError."""
+        body = self._retrying(self._attempt, url, params, "json")
+        try:
+            return json.loads(body)
+        except ValueError as error:
+            raise FetchError("the answer is not JSON") from error
+
+    def image(self, url: str) -> bytes:
+        """The bytes of an image, not decoded yet."""
+        return self._retrying(self._attempt, url, None, "image/")
+
+    def _wait(self, state: tenacity.RetryCallState) -> float:
+        error = state.outcome.exception() if state.outcome else None
+        if isinstance(error, FetchError) and error.wait is not None:
+            return error.wait
+        return self._backoff(state)
+
+    def _attempt(self, url: str, params: Mapping[str, str] | None, kind: str) -> bytes:
+        try:
+            target = httpx.URL(url, params=dict(params)) if params else httpx.URL(url)
+            return self._follow(target, kind, time.monotonic() + self.limits.request_seconds)
+        except httpx.InvalidURL as error:
+            raise FetchError("malformed address") from error
+        except httpx.TimeoutException as error:
+            raise FetchError("no answer in time", "failed", retry=True) from error
+        except httpx.HTTPError as error:
+            raise FetchError("connection failed", "failed", retry=True) from error
+
+    def _follow(self, url: httpx.URL, kind: str, deadline: float) -> bytes:
+        for _ in range(self.limits.redirects + 1):
+            with self._open(url) as response:
+                if not response.has_redirect_location:
+                    self._check(response, kind)
+                    return self._read(response, deadline)
+                url = url.join(response.headers["Location"])
+        raise FetchError("too many redirects")
+
+    @contextmanager
+    def _open(self, url: httpx.URL) -> Iterator[httpx.Response]:
+        addresses = checked_addresses(url, self.allow_hosts)
+        self._take_turn(url.netloc)
+        response = self._connect(url, addresses)
+        try:
+            yield response
+        finally:
+            response.close()
+
+    def _connect(self, url: httpx.URL, addresses: list[str]) -> httpx.Response:
+        """Send the request to the first address that takes it."""
+        for place, address in enumerate(addresses, 1):
+            request = self._http.build_request(
+                "GET",
+                url.copy_with(host=address),
+                headers={"Host": url.netloc.decode("ascii")},
+                extensions={"sni_hostname": url.raw_host.decode("ascii")},
+            )
+            try:
+                return self._http.send(request, stream=True)
+            except httpx.ConnectError:
+                if place == len(addresses):
+                    raise
+        raise FetchError("host not found", "failed")
+
+    def _take_turn(self, host: bytes) -> None:
+        now = time.monotonic()
+        turn = max(now, self._next_turn.get(host, now))
+        self._next_turn[host] = turn + self.limits.interval
+        time.sleep(turn - now)
+
+    def _check(self, response: httpx.Response, kind: str) -> None:
+        status = response.status_code
+        if status == 429 or status >= 500 or status == 408:
+            wait = retry_after(response.headers.get("Retry-After", ""))
+            patient = wait is None or wait <= self.limits.longest_wait
+            said = "" if patient or wait is None else f", asks for a pause of {wait:.0f} s"
+            busy = status == 429 or not patient
+            raise FetchError(
+                f"HTTP {status}{said}", "busy" if busy else "failed", retry=patient, wait=wait
+            )
+        if status != 200:
+            raise FetchError(f"HTTP {status}")
+        found = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind not in found:
+            wanted = "JSON" if kind == "json" else "an image"
+            raise FetchError(f"{found or 'an unnamed type'} instead of {wanted}")
+
+    def _read(self, response: httpx.Response, deadline: float) -> bytes:
+        most = self.limits.max_bytes
+        declared = response.headers.get("Content-Length", "")
+        if declared.isdecimal() and int(declared) > most:
+            raise FetchError("too many bytes")
+        body = bytearray()
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > most:
+                raise FetchError("too many bytes")
+            if time.monotonic() > deadline:
+                raise FetchError("no answer in time", "failed", retry=True)
+        return bytes(body)
+
+
+def retry_after(text: str) -> float | None:
+    """The seconds that a Retry-After header asks for, given as a number or as a date."""
+    if text.strip().isdecimal():
+        return float(text)
+    try:
+        until = email.utils.parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if until.tzinfo is None:
+        until = until.replace(tzinfo=UTC)
+    return max(0.0, (until - datetime.now(UTC)).total_seconds())

@@ -1,0 +1,69 @@
+import numpy as np
+import torch
+from drawn import whole_voc
+
+from recallseg.data import open_dataset
+from recallseg.data.transforms import ViewRecipe
+from recallseg.engine.samples.relabelling import Relabelled, inpainting, labelling, relabelled
+from recallseg.engine.samples.sets import BankSamples, Pick
+from recallseg.methods import Batch
+from recallseg.model import Decoder, Encoder, Segmenter
+from recallseg.model.bank import FeatureBank
+from recallseg.scenario import look_up
+
+
+def test_inpainting_asks_the_previous_model():
+    encoder = Encoder("mobilenetv2_035", weights="none").freeze()
+    previous = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,)))
+    for branch in previous.decoder.branches:
+        torch.nn.init.zeros_(branch.weight)
+        branch.bias.data = torch.tensor([0.0, 0.0, 5.0])
+
+    class Blank:
+        def __len__(self):
+            return 1
+
+        def batch(self, picks):
+            labels = torch.tensor([[[0, 3], [255, 0]]], dtype=torch.uint8)
+            return Batch(labels, features=torch.zeros(1, encoder.channels, 2, 2))
+
+    batch = relabelled(Blank(), inpainting(previous)).batch([Pick(0, 0)])
+    assert batch.labels.tolist() == [[[2, 3], [255, 2]]]
+    assert batch.features is not None
+
+
+def test_stored_views_are_inpainted_once_with_the_same_result(tmp_path):
+    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    encoder = Encoder("mobilenetv2_035", weights="none").freeze()
+    previous = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,), init_std=1.0))
+    bank = FeatureBank(tmp_path / "bank", dataset, encoder, ViewRecipe(33), 2, 0)
+    bank.fill([4, 6])
+    samples = BankSamples(bank, [4, 6], look_up([7], first=3))
+    picks = [Pick(1, 0), Pick(0, 3), Pick(1, 1)]
+    once = relabelled(samples, inpainting(previous)).batch(picks)
+    anew = Relabelled(samples, inpainting(previous)).batch(picks)
+    assert torch.equal(once.labels, anew.labels)
+    assert torch.equal(once.features, anew.features)
+    assert len(once.labels.unique()) > 1
+    assert samples.relabelled is None
+
+
+def test_a_helper_labels_all_but_void_in_channels_of_the_main_model(tmp_path):
+    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    encoder = Encoder("mobilenetv2_035", weights="none").freeze()
+    helper = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
+    bank = FeatureBank(tmp_path / "bank", dataset, encoder, ViewRecipe(33, (0.5, 0.5)), 3, 0)
+    rows = list(range(len(dataset)))
+    bank.fill(rows)
+    samples = BankSamples(bank, rows, look_up([1]))
+    channels = np.array([0, 11, 12], dtype=np.uint8)
+    labelled = relabelled(samples, labelling(helper, channels))
+    for row in rows:
+        picks = [Pick(row, view) for view in range(3)]
+        given, written = samples.batch(picks), labelled.batch(picks).labels
+        seen = helper(features=given.features, size=(33, 33)).logits.argmax(dim=1)
+        expected = torch.from_numpy(channels)[seen]
+        void = given.labels == 255
+        assert void.any()
+        assert (written[void] == 255).all()
+        assert torch.equal(written[~void], expected[~void])

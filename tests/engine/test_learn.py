@@ -1,0 +1,206 @@
+import json
+import shutil
+
+import numpy as np
+import pytest
+from drawn import draw_pair, write_folder
+from PIL import Image
+from tiny import tiny_config
+
+from recallseg.config import load_config
+from recallseg.data import open_dataset
+from recallseg.engine import learn as life
+from recallseg.engine import learner as learner_module
+from recallseg.engine.learn import learn, rollback
+from recallseg.engine.runner import run
+from recallseg.engine.session.data import scenario_of
+from recallseg.errors import RecallsegError
+from recallseg.predict.opening import open_model
+from recallseg.runs.folder import RunFolder
+
+OPTIM = {"name": "sgd", "lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 2}
+TINY = [
+    "model.encoder=mobilenetv2_035",
+    "model.weights=none",
+    "model.neck=null",
+    "model.neck_stride=8",
+    "views.crop=33",
+    "views.scale=[0.8,1.2]",
+    "views.label_stride=1",
+    "bank.views=2",
+    "replay.images_per_class=3",
+    "replay.present=false",
+    *(f"optim.{key}={value}" for key, value in OPTIM.items()),
+    *("optim.encoder_lr_factor=1.0", "optim.encoder_delay=0", "optim.warmup=0", "optim.ema=0"),
+    *(f"{part}.weight_decay=0.0001" for part in ("optim", "increment", "helper.optim")),
+    *(f"increment.{key}={value}" for key, value in OPTIM.items()),
+    *(f"helper.optim.{key}={value}" for key, value in OPTIM.items()),
+]
+
+
+@pytest.fixture
+def replay(tmp_path):
+    """Drawn photos of every class, a folder each."""
+    names = open_dataset("voc", "val", tiny_config(tmp_path / "voc").data.root).classes
+    for label, name in enumerate(names):
+        if label:
+            (tmp_path / "replay" / name).mkdir(parents=True)
+            for number in range(3):
+                photo, _ = draw_pair([label], size=(30, 26), seed=100 + number)
+                photo.save(tmp_path / "replay" / name / f"{number}.png")
+    return tmp_path / "replay"
+
+
+def write_steps(tmp_path):
+    """The benchmark's steps as folders of their own: photos and masks of each, nothing else."""
+    config = tiny_config(tmp_path / "voc")
+    scenario = scenario_of(config)
+    train = open_dataset("voc", "train", config.data.root)
+    folders = []
+    for step in scenario:
+        folder = tmp_path / f"data-{step.index}"
+        names = scenario.names(step.new_classes)
+        write_pairs(folder, train.subset(step.images), step.new_classes, names)
+        folders.append(folder)
+    val = open_dataset("voc", "val", config.data.root)
+    write_pairs(tmp_path / "val", val, scenario.order, scenario.names(scenario.order))
+    return folders
+
+
+def write_pairs(folder, dataset, labels, names):
+    for part in ("images", "masks"):
+        (folder / part).mkdir(parents=True)
+    (folder / "classes.txt").write_text("\n".join(names))
+    (folder / "train.txt").write_text("\n".join(pair.stem for pair in dataset.pairs))
+    table = np.zeros(256, dtype=np.uint8)
+    table[255] = 255
+    table[list(labels)] = range(1, 1 + len(labels))
+    for row, pair in enumerate(dataset.pairs):
+        photo, mask = dataset.read(row)
+        photo.save(folder / "images" / f"{pair.stem}.png")
+        Image.fromarray(table[mask]).save(folder / "masks" / f"{pair.stem}.png")
+
+
+def small(folder, names, each=6):
+    """A folder dataset with a few photos of each class."""
+    members = {
+        f"p{label}{number}": [label] for label in range(1, 1 + len(names)) for number in range(each)
+    }
+    return write_folder(folder, members, ["background", *names])
+
+
+def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch):
+    """Step by step with the earlier photos deleted, the numbers are those of one run."""
+    monkeypatch.setattr(life, "HANDFUL", 1)
+    folders = write_steps(tmp_path)
+    model, options = tmp_path / "model", {"source": f"folder:{replay}", "val": tmp_path / "val"}
+    for folder in folders:
+        lived = learn(model, folder, overrides=TINY, **options)
+        shutil.rmtree(folder)
+
+    config = load_config(model / "config.yaml")
+    changes = {
+        "data": config.data.model_copy(update={"name": "voc", "root": tmp_path / "voc"}),
+        "scenario": config.scenario.model_copy(update={"spec": "18-1"}),
+    }
+    benchmark = run(config.model_copy(update=changes), tmp_path / "benchmark")
+    assert [step["miou"] for step in lived["steps"]] == [s["miou"] for s in benchmark["steps"]]
+    for step in range(3):
+        for part in ("decoder", "helper"):
+            one = (model / f"step-{step}/{part}.safetensors").read_bytes()
+            assert one == (tmp_path / f"benchmark/step-{step}/{part}.safetensors").read_bytes()
+    known = json.loads((model / "classes.json").read_text())
+    assert known["photos"] == [
+        len(step.images) for step in scenario_of(tiny_config(tmp_path / "voc"))
+    ]
+    assert all(known["photo_bytes"])
+
+
+def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch):
+    model = tmp_path / "model"
+    learn(model, small(tmp_path / "a", ["cat", "dog"]), overrides=TINY)
+    before = (model / "step-0/decoder.safetensors").read_bytes()
+    finish = learner_module.Learner._finish
+
+    def killed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learner_module.Learner, "_finish", killed)
+    small(tmp_path / "b", ["cow"])
+    with pytest.raises(KeyboardInterrupt):
+        learn(model, tmp_path / "b", source="none")
+    found, step = open_model(RunFolder(model))
+    assert (step, found.decoder.classes) == (0, 3)
+    assert (model / "step-0/decoder.safetensors").read_bytes() == before
+
+    monkeypatch.setattr(learner_module.Learner, "_finish", finish)
+    with pytest.raises(RecallsegError, match=r"has not finished learning cow: .*rollback"):
+        learn(model, small(tmp_path / "c", ["hen"]), source="none")
+    learn(model, tmp_path / "b", source="none")
+    found, step = open_model(RunFolder(model))
+    assert (step, found.decoder.classes) == (1, 4)
+
+
+def test_rollback_goes_back_and_the_life_goes_on(tmp_path):
+    model = tmp_path / "model"
+    for name, classes in {"a": ["cat", "dog"], "b": ["cow"], "c": ["hen"]}.items():
+        learn(model, small(tmp_path / name, classes), source="none", overrides=TINY)
+    first = (model / "step-1/decoder.safetensors").read_bytes()
+    with pytest.raises(RecallsegError, match="has steps 0 to 2"):
+        rollback(model, 3)
+    assert rollback(model, 0) == ["cow", "hen"]
+    assert RunFolder(model).finished_steps() == [0]
+    assert json.loads((model / "classes.json").read_text())["channels"] == [
+        "background",
+        "cat",
+        "dog",
+    ]
+    learn(model, tmp_path / "b", source="none")
+    assert (model / "step-1/decoder.safetensors").read_bytes() == first
+
+
+def test_new_classes_are_chosen_by_name(tmp_path):
+    model = tmp_path / "model"
+    learn(model, small(tmp_path / "a", ["cat", "dog"]), overrides=TINY)
+    small(tmp_path / "b", ["dog", "cow"])
+    with pytest.raises(RecallsegError, match="knows dog already; name the new classes"):
+        learn(model, tmp_path / "b", source="none")
+    learn(model, tmp_path / "b", classes=["cow"], source="none")
+    known = json.loads((model / "classes.json").read_text())
+    assert known["steps"] == [["cat", "dog"], ["cow"]]
+    assert known["photos"] == [12, 6]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda root: (root / "classes.txt").write_text("cow\nhen"), "'hen' is seen in 0 of the 6"),
+        (
+            lambda root: [p.unlink() for p in [*root.rglob("p10.*"), *root.rglob("p11.*")]],
+            "in 4 of",
+        ),
+        (lambda root: Image.new("L", (24, 20), 9).save(root / "masks/p10.png"), "the label 9"),
+        (lambda root: (root / "masks/p10.png").unlink(), "has a photo but no mask"),
+        (lambda root: (root / "classes.txt").write_text("../cow"), "no slashes"),
+    ],
+)
+def test_bad_photos_are_told_before_anything_is_written(tmp_path, spoil, sentence):
+    small(tmp_path / "a", ["cow"])
+    spoil(tmp_path / "a")
+    with pytest.raises(RecallsegError, match=sentence):
+        learn(tmp_path / "model", tmp_path / "a", overrides=TINY)
+    assert not (tmp_path / "model").exists()
+
+
+def test_wrong_words_are_told(tmp_path):
+    model, data = tmp_path / "model", small(tmp_path / "a", ["cow", "hen"])
+    with pytest.raises(RecallsegError, match="'pictures' is not a source"):
+        learn(model, data, source="pictures", overrides=TINY)
+    with pytest.raises(RecallsegError, match="has no class 'ox'; it has cow, hen"):
+        learn(model, data, classes=["ox"], overrides=TINY)
+    with pytest.raises(RecallsegError, match="lacks classes of the model: hen"):
+        learn(model, data, val=small(tmp_path / "val", ["cow"]), overrides=TINY)
+    assert not model.exists()
+    learn(model, data, overrides=TINY)
+    with pytest.raises(RecallsegError, match="'model' cannot change"):
+        learn(model, small(tmp_path / "b", ["ox"]), overrides=["model.neck=64"])

@@ -1,0 +1,83 @@
+import json
+
+import pytest
+from tiny import tiny_config
+
+from recallseg.config import dump_config
+from recallseg.errors import RecallsegError
+from recallseg.experiments import table as table_module
+from recallseg.experiments.table import make_table, read_spec
+
+SPEC = """
+configs: configs
+rows: {FT: ft, MiB: mib}
+scenarios: [19-1]
+seeds: [0, 1]
+"""
+
+
+@pytest.fixture
+def spec(tmp_path):
+    (tmp_path / "configs").mkdir()
+    for method in ("ft", "mib"):
+        config = tiny_config(tmp_path / "voc", scenario__spec="19-1", method__name=method)
+        (tmp_path / f"configs/{method}-19-1.yaml").write_text(dump_config(config))
+    (tmp_path / "small.yaml").write_text(SPEC)
+    return tmp_path / "small.yaml"
+
+
+def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
+    ran = []
+    run = table_module.run
+
+    def watched(config, folder):
+        if len(ran) == 3:
+            raise KeyboardInterrupt
+        ran.append(folder)
+        return run(config, folder)
+
+    monkeypatch.setattr(table_module, "run", watched)
+    with pytest.raises(KeyboardInterrupt):
+        make_table(spec, [], tmp_path / "runs")
+    half = json.loads((tmp_path / "runs/small.json").read_text())
+    assert [cell["seeds"] for cell in half["cells"]] == [[0, 1], [0]]
+    assert half["cells"][1]["all_spread"] is None
+
+    ran.clear()
+    whole = make_table(spec, [], tmp_path / "runs")
+    assert len(ran) == 1
+    assert json.loads((tmp_path / "runs/small.json").read_text()) == whole
+    assert whole["cells"][0] == half["cells"][0]
+    assert [cell["row"] for cell in whole["cells"]] == ["FT", "MiB"]
+    for cell in whole["cells"]:
+        results = [
+            json.loads((tmp_path / "runs" / name / "result.json").read_text())
+            for name in cell["runs"]
+        ]
+        values = [result["steps"][-1]["miou"]["all"] for result in results]
+        assert cell["all"] == pytest.approx(sum(values) / 2, abs=0.01)
+        assert cell["all_spread"] is not None
+        assert [result["seed"] for result in results] == [0, 1]
+
+
+def test_everything_is_checked_before_the_first_run(spec, tmp_path, monkeypatch):
+    monkeypatch.setattr(table_module, "run", lambda *_: pytest.fail("ran"))
+    (tmp_path / "configs/mib-19-1.yaml").write_text("method: {name: mib, colour: red}")
+    with pytest.raises(RecallsegError, match=r"method\.colour: no such setting"):
+        make_table(spec, [], tmp_path / "runs")
+    (tmp_path / "configs/mib-19-1.yaml").unlink()
+    with pytest.raises(RecallsegError, match=r"mib-19-1\.yaml does not exist"):
+        make_table(spec, [], tmp_path / "runs")
+
+
+def test_a_file_that_is_no_table_is_a_sentence(tmp_path):
+    with pytest.raises(RecallsegError, match="does not exist"):
+        read_spec(tmp_path / "none.yaml")
+    (tmp_path / "bad.yaml").write_text("rows: 3")
+    with pytest.raises(RecallsegError, match="does not describe a table: configs: ") as error:
+        read_spec(tmp_path / "bad.yaml")
+    assert "rows: " in str(error.value)
+    (tmp_path / "page.md").write_text("# A page\n\n- with: a: list\n")
+    with pytest.raises(RecallsegError, match="it is not YAML") as error:
+        read_spec(tmp_path / "page.md")
+    assert "\n" not in str(error.value)

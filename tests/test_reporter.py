@@ -1,0 +1,58 @@
+import json
+
+import pytest
+from tiny import tiny_config
+
+from recallseg import reporter as reporting
+from recallseg.engine.runner import run
+from recallseg.errors import RecallsegError
+from recallseg.reporter import Reporter
+
+
+def test_away_from_a_terminal_progress_is_plain_lines(capsys, monkeypatch):
+    monkeypatch.setattr(reporting, "SECONDS_BETWEEN_LINES", -1.0)
+    reporter = Reporter()
+    with reporter.phase("step 1", 4, done=1) as phase:
+        phase.advance(1, "  loss 0.500", per_second=(8, "photos"))
+        phase.advance(2)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0].startswith("step 1: 2/4  loss 0.500")
+    assert "photos/s" in lines[0]
+    assert lines[0].endswith("s left")
+    assert lines[1].startswith("step 1: 4/4")
+    assert len(lines) == 2
+
+
+def test_a_resumed_phase_writes_its_lines_once(tmp_path):
+    reporter = Reporter(tmp_path / "metrics.jsonl")
+    for phase, iteration in (("step 0", 0), ("step 0", 5), ("step 1", 0), ("step 1", 5)):
+        reporter.note(phase=phase, iteration=iteration, loss=1.0, lr=0.1)
+    with (tmp_path / "metrics.jsonl").open("a") as file:
+        file.write('{"phase": "step 1", "itera')
+    reporter.forget_after("step 1", 5)
+    kept = [json.loads(line) for line in (tmp_path / "metrics.jsonl").read_text().splitlines()]
+    assert [(line["phase"], line["iteration"]) for line in kept] == [
+        ("step 0", 0),
+        ("step 0", 5),
+        ("step 1", 0),
+    ]
+
+
+def test_a_board_hears_of_losses_and_rates():
+    heard = []
+
+    class Board:
+        def add_scalar(self, *values):
+            heard.append(values)
+
+    Reporter(board=Board()).note(phase="step 1", iteration=3, loss=0.5, lr=0.1)
+    assert heard == [("step 1/loss", 0.5, 3), ("step 1/lr", 0.1, 3)]
+
+
+def test_tensorboard_that_is_not_installed_is_a_sentence(tmp_path):
+    try:
+        import tensorboard  # noqa: F401
+    except ImportError:
+        config = tiny_config(tmp_path / "voc", tensorboard=True)
+        with pytest.raises(RecallsegError, match=r"pip install 'recallseg\[track\]'"):
+            run(config, tmp_path / "run")
