@@ -88,7 +88,7 @@ def _see_everything(path: Path) -> None:
         draw = torch.Generator().manual_seed(step)
         for parameter in model.decoder.parameters():
             parameter.data = torch.randn(parameter.shape, generator=draw)
-        save_weights(folder.step(step) / "decoder.safetensors", model.decoder)
+        save_weights(folder.step(step).decoder, model.decoder)
         measured.append(rescore(path, step=step))
-        folder.write(f"step-{step}/metrics.json", measured[-1])
-    folder.write("result.json", folder.read("result.json") | {"steps": measured})
+        folder.write_scores(step, measured[-1])
+    folder.write_result(folder.result | {"steps": measured})

@@ -45,13 +45,12 @@ def model(request, tmp_path_factory):
     config = validate(values, "the test")
     folder = RunFolder(path / "run")
     folder.claim(config)
-    folder.write(
-        "classes.json",
+    folder.write_classes(
         {"format": FORMAT, "channels": ["background", "red"], "steps": [["red"]], "initial": 1},
     )
     built = colour_model(build_model(config.model, 2).encoder, config.model.neck)
-    save_weights(folder.path / "encoder.safetensors", built.encoder)
-    save_weights(folder.step(0) / "decoder.safetensors", built.decoder)
+    save_weights(folder.encoder, built.encoder)
+    save_weights(folder.step(0).decoder, built.decoder)
     discs = {f"{h}x{w}": disc_photo(h, w, built.encoder.mean_colour) for h, w in SIZES}
     return folder, discs
 
@@ -73,7 +72,7 @@ def test_evaluation(model, tmp_path):
         save_mask(pairs[-1].mask, mask)
     data = SegmentationDataset("discs", tmp_path, "val", ("background", "red"), tuple(pairs))
     opened = Predictor.open(folder.path).model
-    session = Session.open(folder.config, None)
+    session = Session.open(folder.config)
     evaluate(session, opened, data, look_up([1]), keep=tmp_path / "seen.zip")
     seen = Pictures(tmp_path / "seen.zip")
     assert_aligned(discs, [seen.mask(stem) for stem in discs])

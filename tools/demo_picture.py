@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from recallseg.data import open_dataset
 from recallseg.data.palette import voc_palette
 from recallseg.data.pictures import Pictures
-from recallseg.runs.folder import PREDICTIONS
+from recallseg.runs.folder import RunFolder
 
 ROWS = {"FT": "ft", "Inpainting": "inpainting", "RECALL (GAN)": "recall-gan"}
 ROWS |= {"RECALL (Web)": "recall-web"}
@@ -29,7 +29,7 @@ INK, PAPER = (26, 32, 44), (255, 255, 255)
 def archives(demo: Path, row: str) -> list[Pictures]:
     """What a row's models saw, step by step."""
     steps = range(len(STEPS))
-    return [Pictures(demo / f"{row}-s0" / f"step-{step}" / PREDICTIONS) for step in steps]
+    return [Pictures(RunFolder(demo / f"{row}-s0").step(step).predictions) for step in steps]
 
 
 def agreement(seen: npt.NDArray[np.uint8], truth: npt.NDArray[np.uint8]) -> float:

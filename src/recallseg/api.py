@@ -10,6 +10,7 @@ from recallseg.predict.prediction import Prediction
 from recallseg.predict.predictor import Photo, Predictor
 from recallseg.report.life import life as life_of
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.records import ResultRecord
 
 __all__ = ["Learner", "Prediction"]
 
@@ -45,7 +46,7 @@ class Learner:
         source: str | None = None,
         val: Path | str | None = None,
         overrides: Sequence[str] = (),
-    ) -> dict[str, Any]:
+    ) -> ResultRecord:
         """Add the classes of a folder dataset (images/, masks/, classes.txt); gives the result.
 
         `classes` are the new ones among those of the dataset, by default all. `source` says where

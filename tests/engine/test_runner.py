@@ -18,7 +18,7 @@ from recallseg.engine.session.data import RunData, scenario_of
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
 from recallseg.report.life import life
-from recallseg.runs.folder import PREDICTIONS, RunFolder
+from recallseg.runs.folder import RunFolder
 
 
 def metrics(result):
@@ -85,7 +85,7 @@ def test_predictions_are_what_was_counted(whole):
     config, folder, result = whole
     val = open_dataset("voc", "val", config.data.root)
     table = scenario_of(config)[2].evaluation_table
-    seen = Pictures(folder / "step-2" / PREDICTIONS)
+    seen = Pictures(RunFolder(folder).step(2).predictions)
     counts = np.zeros((21, 21), dtype=np.int64)
     for row, pair in enumerate(val.pairs):
         truth, mask = table[val.read(row)[1]], seen.mask(pair.stem)

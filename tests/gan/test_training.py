@@ -341,7 +341,7 @@ def test_a_step_is_mapped_to_the_generators_own_classes(map_by, toy, tmp_path):
     path, _ = toy
     classifier = build_classifier(str(path.with_name("toy.classifier.safetensors")))
     config = tiny_config(tmp_path / "voc", replay__map_by=map_by)
-    world, session = RunData.open(config), Session.open(config, None)
+    world, session = RunData.open(config), Session.open(config)
     mapping = map_step(session, world, world.scenario[2], classifier, {})
     assert [*mapping] == ["tvmonitor"]
     assert {match.name for match in mapping["tvmonitor"]} == set(COLOURS)
@@ -352,7 +352,7 @@ def test_a_few_photos_of_each_class_are_enough_to_map_it(toy, tmp_path, monkeypa
     path, _ = toy
     classifier = build_classifier(str(path.with_name("toy.classifier.safetensors")))
     config = tiny_config(tmp_path / "voc", replay__map_by="boxes", replay__map_photos=2)
-    world, session = RunData.open(config), Session.open(config, None)
+    world, session = RunData.open(config), Session.open(config)
     seen, prepare = [], classifier.prepare
     monkeypatch.setattr(classifier, "prepare", lambda photo: seen.append(photo) or prepare(photo))
     step = world.scenario[0]

@@ -71,8 +71,8 @@ def folder(learned, tmp_path, encoder):
     shutil.copy(learned / "plain/classes.json", run.path)
     torch.manual_seed(0)
     model = build_model(config.model, 20, weights="none")
-    save_weights(run.path / "encoder.safetensors", model.encoder)
-    save_weights(run.step(1) / "decoder.safetensors", model.decoder)
+    save_weights(run.encoder, model.encoder)
+    save_weights(run.step(1).decoder, model.decoder)
     return run.path
 
 

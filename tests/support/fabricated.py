@@ -1,7 +1,5 @@
 """Run folders as the engine leaves them, without the hours of training."""
 
-import json
-
 import numpy as np
 from drawn import write_voc
 
@@ -10,7 +8,7 @@ from recallseg.data import open_dataset
 from recallseg.data.pictures import write_pictures
 from recallseg.engine.old_classes.exhibits import Exhibit, write_gallery
 from recallseg.files import write_json, write_text
-from recallseg.runs.folder import GALLERY, MANIFEST, PREDICTIONS
+from recallseg.runs.folder import RunFolder
 
 SIZE = (64, 48)
 VAL = {
@@ -61,7 +59,7 @@ def fabricate(folder, root, *, quality=0.9, steps=None, finished=True, pictures=
         measured.append(_metrics(index, added[index], names[:channels], quality, forgets))
         write_json(folder / f"step-{index}" / "metrics.json", measured[-1])
         if pictures:
-            _predict(folder / f"step-{index}" / PREDICTIONS, dataset, channels, forgets)
+            _predict(RunFolder(folder).step(index).predictions, dataset, channels, forgets)
     if finished and len(measured) == len(added):
         write_json(folder / "result.json", _result(config, measured))
     return folder
@@ -75,8 +73,8 @@ def add_replay(folder, photo, mask, about=()):
         {"class_name": "bird", "title": "", "credit": "", "licence": "", "page": "javascript:x"}
         | {"rejected": "class not seen", "label": "1"},
     ]
-    write_text(folder / MANIFEST, "".join(json.dumps(entry) + "\n" for entry in entries))
-    write_gallery(folder / GALLERY, [Exhibit(photo, mask, entry) for entry in entries])
+    RunFolder(folder).write_replay_images(entries)
+    write_gallery(RunFolder(folder).gallery, [Exhibit(photo, mask, entry) for entry in entries])
 
 
 def _metrics(index, new, names, quality, forgets):

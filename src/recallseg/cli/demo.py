@@ -3,12 +3,14 @@
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from recallseg.runs.records import ResultRecord
 
 ROWS: dict[str, tuple[str, str]] = {
     "Joint": ("toy", "joint"),
@@ -86,15 +88,17 @@ def _few_scenes(folder: Path) -> Path:
     return folder
 
 
-def _as_table(results: dict[str, dict[str, Any]]) -> "Table":
+def _as_table(results: dict[str, "ResultRecord"]) -> "Table":
     from rich.table import Table
 
     shown = Table("", "old", "new", "all", "of Joint", title="mIoU after the last step")
     for column in shown.columns[1:]:
         column.justify = "right"
-    bound = results["Joint"]["steps"][-1]["miou"]["all"]
-    for label, result in results.items():
-        means = result["steps"][-1]["miou"]
-        share = "" if label == "Joint" else f"{100 * means['all'] / bound:.0f} %"
-        shown.add_row(label, *(f"{means[kind]:.1f}" for kind in ("old", "new", "all")), share)
+    means = {
+        label: {name: value or 0.0 for name, value in result["steps"][-1]["miou"].items()}
+        for label, result in results.items()
+    }
+    for label, scores in means.items():
+        share = "" if label == "Joint" else f"{100 * scores['all'] / means['Joint']['all']:.0f} %"
+        shown.add_row(label, *(f"{scores[kind]:.1f}" for kind in ("old", "new", "all")), share)
     return shown

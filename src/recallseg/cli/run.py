@@ -2,9 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from recallseg.runs.records import ResultRecord, StepRecord
 
 Overrides = Annotated[
     list[str], typer.Argument(help="YAML files, then key=value overrides for all of them.")
@@ -93,12 +96,14 @@ def _show_plan(config: Any, found: dict[str, Any], as_json: bool) -> None:  # no
     )
 
 
-def _show_result(folder: Path, result: dict[str, Any], as_json: bool) -> None:
+def _show_result(folder: Path, result: "ResultRecord", as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(result, indent=2))
         return
     from rich.console import Console
     from rich.table import Table
+
+    from recallseg.runs.folder import RunFolder
 
     title = f"{result['method']} {result['dataset']} {result['scenario']} {result['setup']}: mIoU"
     table = Table("step", "new classes", *result["steps"][0]["miou"], title=title)
@@ -111,10 +116,10 @@ def _show_result(folder: Path, result: dict[str, Any], as_json: bool) -> None:
     console.print(table, markup=False)
     seconds, memory = result["seconds"], result["peak_memory_mb"]
     console.print(f"{seconds:,.0f} s, at most {memory:,.0f} MB of memory", highlight=False)
-    console.print(f"{folder}/result.json", highlight=False, markup=False, soft_wrap=True)
+    console.print(str(RunFolder(folder).result_file), highlight=False, markup=False, soft_wrap=True)
 
 
-def _show_scores(scores: dict[str, Any], as_json: bool) -> None:
+def _show_scores(scores: "StepRecord", as_json: bool) -> None:
     if as_json:
         typer.echo(json.dumps(scores, indent=2))
         return

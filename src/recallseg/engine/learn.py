@@ -7,17 +7,16 @@ of the step that it learns, and of all earlier steps no more than the folder say
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from recallseg.config import RunConfig, dump_config, load_config, load_preset, validate
+from recallseg.config import RunConfig, load_config, load_preset, validate
 from recallseg.data import SegmentationDataset, open_dataset
 from recallseg.data.verify import verify
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import RunData
 from recallseg.errors import RecallsegError
-from recallseg.files import write_text
 from recallseg.labels import VOID
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.records import ClassRecord, ResultRecord
 from recallseg.scenario import PresenceTable, Scenario, channels_of, compute_presence
 
 HANDFUL = 5
@@ -33,45 +32,44 @@ def learn(
     source: str | None = None,
     val: Path | None = None,
     overrides: Sequence[str] = (),
-) -> dict[str, Any]:
+) -> ResultRecord:
     """Add the classes of a folder dataset to the model in a folder, or begin one there.
 
     `classes` are the new ones among those of the dataset, by default all. The model as it was
     stays usable until the step is complete, and the same call goes on where it was stopped.
     """
     folder = RunFolder(model)
-    steps: list[list[str]] = (folder.read("classes.json") or {"steps": []})["steps"]
+    steps = known["steps"] if (known := folder.classes) else []
     photos = open_dataset("folder", "train", data)
     new = _new_classes(folder, steps, photos, classes)
     steps = steps if steps and steps[-1] == new else [*steps, new]
     config = _settings(folder, data, steps, source, overrides)
     world = _world(steps, photos, val)
     if folder.path.is_dir():
-        write_text(folder.path / "config.yaml", dump_config(config))
+        folder.write_config(config)
     return run(config, model, world)
 
 
 def rollback(model: Path, to: int) -> list[str]:
     """Forget every step after `to`; give the classes that are gone."""
     folder = RunFolder.existing(model)
-    known = folder.read("classes.json")
+    known = folder.learned()
     if not 0 <= to < len(known["steps"]):
         last = len(known["steps"]) - 1
         raise RecallsegError(f"{model} has steps 0 to {last}; it cannot go back to step {to}.")
     gone = [name for names in known["steps"][to + 1 :] for name in names]
     kept = known["steps"][: to + 1]
-    folder.write("classes.json", _shortened(known, kept))
+    folder.write_classes(_shortened(known, kept))
     for index in reversed(range(to + 1, len(known["steps"]))):
-        shutil.rmtree(folder.step(index), ignore_errors=True)
-    folder.finish()
-    if mapping := folder.read("mapping.json"):
-        folder.write("mapping.json", {name: mapping[name] for name in mapping if name not in gone})
-    if result := folder.read("result.json"):
-        folder.write("result.json", result | {"steps": result["steps"][: to + 1]})
+        shutil.rmtree(folder.step(index).path, ignore_errors=True)
+    folder.forget_state()
+    if mapping := folder.mapping:
+        folder.write_mapping({name: mapping[name] for name in mapping if name not in gone})
+    if result := folder.result:
+        folder.write_result({**result, "steps": result["steps"][: to + 1]})
     settings = folder.config
     scenario = settings.scenario.model_copy(update={"spec": _spec(kept)})
-    text = dump_config(settings.model_copy(update={"scenario": scenario}))
-    write_text(folder.path / "config.yaml", text)
+    folder.write_config(settings.model_copy(update={"scenario": scenario}))
     return gone
 
 
@@ -90,7 +88,7 @@ def _new_classes(
             f"it has {', '.join(offered)}."
         )
     new = [name for name in offered if name in wanted]
-    if steps and not _complete(folder, len(steps) - 1):
+    if steps and not _is_complete(folder, len(steps) - 1, steps[-1]):
         if new != steps[-1]:
             back = f"`recallseg rollback {folder.path} --to {len(steps) - 2}`"
             raise RecallsegError(
@@ -106,9 +104,9 @@ def _new_classes(
     return new
 
 
-def _complete(folder: RunFolder, step: int) -> bool:
-    place = folder.step(step)
-    return all((place / f"{part}.safetensors").is_file() for part in ("decoder", "helper"))
+def _is_complete(folder: RunFolder, index: int, classes: list[str]) -> bool:
+    step, one_each = folder.step(index), folder.config.helper.scope == "one_class"
+    return step.decoder.is_file() and len(step.helpers()) == (len(classes) if one_each else 1)
 
 
 def _settings(
@@ -119,9 +117,8 @@ def _settings(
     overrides: Sequence[str],
 ) -> RunConfig:
     """The model's own settings with what this call changes; its encoder cannot change any more."""
-    path = folder.path / "config.yaml"
-    begun = path.is_file()
-    config = load_config(path, overrides) if begun else load_preset("learn", overrides)
+    begun = RunFolder.is_one(folder.path)
+    config = load_config(folder.settings, overrides) if begun else load_preset("learn", overrides)
     for part in ("model", "views", "seed") if begun else ():
         if getattr(folder.config, part) != getattr(config, part):
             raise RecallsegError(f"'{part}' cannot change once a model has been begun.")
@@ -189,11 +186,12 @@ def _spec(steps: Sequence[Sequence[str]]) -> str:
     return "-".join(str(len(names)) for names in steps)
 
 
-def _shortened(known: dict[str, Any], steps: list[list[str]]) -> dict[str, Any]:
+def _shortened(known: ClassRecord, steps: list[list[str]]) -> ClassRecord:
     count = len(steps)
-    return known | {
+    return {
+        **known,
         "steps": steps,
         "channels": known["channels"][: 1 + sum(map(len, steps))],
-        "photos": known["photos"][:count],
-        "photo_bytes": known["photo_bytes"][:count],
+        "photos": known.get("photos", [])[:count],
+        "photo_bytes": known.get("photo_bytes", [])[:count],
     }

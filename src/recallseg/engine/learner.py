@@ -17,7 +17,7 @@ from recallseg.engine.samples.views import PhotoSet, Supply
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.engine.session.shared import STEP_0, step_0_key
-from recallseg.engine.training.loop import Training, train
+from recallseg.engine.training.loop import SAVED, Training, train
 from recallseg.engine.training.optimisers import iterations_for
 from recallseg.files import cache_root
 from recallseg.labels import VOID
@@ -30,34 +30,31 @@ from recallseg.model.saving import load_weights, save_weights
 from recallseg.runs.folder import RunFolder
 from recallseg.scenario import LookUp, Step, look_up
 
-DECODER_0 = Path("step-0/decoder.safetensors")
-MEMORY = "method.safetensors"
-
 
 class Learner:
     """A model on its way through the steps of a run."""
 
     model: Segmenter
 
-    def __init__(self, session: Session, world: RunData, folder: RunFolder, method: Method) -> None:
-        self.session, self.world, self.folder, self.method = session, world, folder, method
+    def __init__(self, session: Session, data: RunData, folder: RunFolder, method: Method) -> None:
+        self.session, self.data, self.folder, self.method = session, data, folder, method
         self.config = session.config
         self.supply = Supply(session)
-        self.old_classes = OldClasses(session, world, folder, method, self.supply)
+        self.old_classes = OldClasses(session, data, folder, method, self.supply)
 
     def train_initial(self, step: Step) -> None:
         """Train M_0 = E_0 ∘ D_0 on T_0, or take it from an earlier run that did the same."""
-        key = step_0_key(self.config, step, self.world.train)
-        shared = cache_root() / STEP_0 / key
-        found = next((p for p in (self.folder.path, shared) if (p / DECODER_0).is_file()), None)
+        key = step_0_key(self.config, step, self.data.train)
+        shared = RunFolder(cache_root() / STEP_0 / key)
+        trained = [each for each in (self.folder, shared) if each.step(0).decoder.is_file()]
         torch.manual_seed(self.config.seed)
-        start = "none" if found else None
+        start = "none" if trained else None
         self.model = build_model(self.config.model, step.channels, start)
-        if found:
-            load_weights(found / "encoder.safetensors", self.model.encoder)
-            load_weights(found / DECODER_0, self.model.decoder)
+        if trained:
+            load_weights(trained[0].encoder, self.model.encoder)
+            load_weights(trained[0].step(0).decoder, self.model.decoder)
         else:
-            photos = PhotoSet(self.world.train, step.images, step.label_table)
+            photos = PhotoSet(self.data.train, step.images, step.label_table)
             samples = self.supply.samples(self.model.encoder, photos, "step 0")
             optim = self.config.optim
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/step 0")
@@ -65,15 +62,15 @@ class Learner:
             train(self.session, training, self.model, stream, plain_loss)
             self._finish(
                 {
-                    shared / "encoder.safetensors": self.model.encoder,
-                    shared / DECODER_0: self.model.decoder,
+                    shared.encoder: self.model.encoder,
+                    shared.step(0).decoder: self.model.decoder,
                 }
             )
         if not self.config.method.train_encoder:
             self.model.encoder.freeze()
         self.method.begin(step, self.model)
         weights = self._weights_of(step)
-        memory = self.folder.step(0) / MEMORY
+        memory = self.folder.step(0).memory
         if self.method.memory is not None and memory.is_file():
             load_weights(memory, weights.pop(memory))
         else:
@@ -96,14 +93,14 @@ class Learner:
             decoder.load_state_dict(self.model.decoder.state_dict())
             return decoder
         if helpers.shared and step.index > 0:
-            [before] = helpers.of(self.world.scenario[step.index - 1])
+            [before] = helpers.of(self.data.scenario[step.index - 1])
             previous = Segmenter(encoder, helpers.trained(before, encoder))
             previous = previous.eval().requires_grad_(False)
             decoder = deepcopy(previous.decoder).requires_grad_(True)
             decoder.grow(len(step.new_classes))
             stream = self._stream(step, helper.name, optim, previous)
         else:
-            photos = PhotoSet(self.world.train, step.images, look_up(helper.classes))
+            photos = PhotoSet(self.data.train, step.images, look_up(helper.classes))
             samples = self.supply.samples(encoder, photos, helper.name)
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/{helper.name}")
         added = len(set(helper.classes) & set(step.new_classes))
@@ -134,7 +131,7 @@ class Learner:
         """Let a method with a memory look at T_k once more, every photo once."""
         if self.method.memory is None:
             return
-        photos = PhotoSet(self.world.train, step.images, step.label_table)
+        photos = PhotoSet(self.data.train, step.images, step.label_table)
         name, size = f"step {step.index}: review", self.config.increment.batch
         samples = self.supply.samples(self.model.encoder, photos, name)
         model = self.session.fabric.to_device(self.model).eval()
@@ -152,7 +149,7 @@ class Learner:
     def _stream(self, step: Step, name: str, optim: OptimConfig, previous: Segmenter) -> Stream:
         """T_k^rp = T_k^bi ∪ R: what step k is trained on (paper, sec. 4)."""
         size, seed = optim.batch, f"{self.config.seed}/{name}"
-        photos = PhotoSet(self.world.train, step.images, self._labels_to_fill(step))
+        photos = PhotoSet(self.data.train, step.images, self._labels_to_fill(step))
         new: Samples = self.supply.samples(self.model.encoder, photos, name)
         fill = inpainting(previous, self.config.method.inpaint_confidence)
         if self.method.inpainting:
@@ -181,7 +178,7 @@ class Learner:
 
     def native_bank(self) -> NativeBank | None:
         """Features of the validation photos, where more than one decoder will want them."""
-        val, several = self.world.val, len(self.method.steps(self.world.scenario)) > 1
+        val, several = self.data.val, len(self.method.steps(self.data.scenario)) > 1
         return self.supply.native(self.model.encoder, val) if val and several else None
 
     def _training(self, name: str, optim: OptimConfig, classes: int) -> Training:
@@ -191,13 +188,14 @@ class Learner:
     def _weights_of(self, step: Step) -> dict[Path, nn.Module]:
         """Where the weights after a step belong; the decoder comes last and makes a step whole."""
         folder = self.folder.step(step.index)
-        encoder = folder if step.index else self.folder.path
         weights: dict[Path, nn.Module] = {}
-        if step.index == 0 or self.config.method.train_encoder:
-            weights[encoder / "encoder.safetensors"] = self.model.encoder
+        if step.index == 0:
+            weights[self.folder.encoder] = self.model.encoder
+        elif self.config.method.train_encoder:
+            weights[folder.encoder] = self.model.encoder
         if self.method.memory is not None:
-            weights[folder / MEMORY] = self.method.memory
-        weights[folder / "decoder.safetensors"] = self.model.decoder
+            weights[folder.memory] = self.method.memory
+        weights[folder.decoder] = self.model.decoder
         return weights
 
     def _finish(self, weights: dict[Path, nn.Module]) -> None:
@@ -207,6 +205,6 @@ class Learner:
                 save_weights(path, module)
             if not self.config.bank.keep:
                 self.supply.drop()
-        self.session.discard("training.pt")
+        self.session.discard(SAVED)
         self.session.tick()
         self.session.fabric.barrier()

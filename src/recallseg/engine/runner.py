@@ -11,7 +11,6 @@ wherever it was stopped.
 """
 
 from pathlib import Path
-from typing import Any
 
 from recallseg.config import RunConfig
 from recallseg.engine.evaluation.measuring import evaluate
@@ -19,25 +18,26 @@ from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.learner import Learner
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
-from recallseg.engine.session.facts import classes, peak_memory_mb, versions
+from recallseg.engine.session.facts import class_record, peak_memory_mb, versions
 from recallseg.methods import build_method
-from recallseg.runs.folder import PREDICTIONS, RunFolder
+from recallseg.runs.folder import RunFolder
+from recallseg.runs.records import ResultRecord, StepRecord
 from recallseg.scenario import Scenario, Step
 
 
-def run(config: RunConfig, path: Path, world: RunData | None = None) -> dict[str, Any]:
+def run(config: RunConfig, path: Path, data: RunData | None = None) -> ResultRecord:
     """Run a configuration in a folder of its own and give its result, which is in `result.json`.
 
-    `world` stands in for the data that the configuration names.
+    `data` stands in for what the configuration names.
     """
     method = build_method(config.method)
-    world = world or RunData.open(config)
+    data = data or RunData.open(config)
     folder = RunFolder(path)
     folder.claim(config)
-    session = Session.open(config, path)
-    scenario = method.steps(world.scenario)
-    folder.write("classes.json", classes(scenario, world.train, folder.read("classes.json")))
-    learner = Learner(session, world, folder, method)
+    session = Session.open(config, folder)
+    scenario = method.steps(data.scenario)
+    folder.write_classes(class_record(scenario, data.train, folder.classes))
+    learner = Learner(session, data, folder, method)
 
     learner.train_initial(scenario[0])
     learner.old_classes.learn(scenario[0])
@@ -54,55 +54,52 @@ def run(config: RunConfig, path: Path, world: RunData | None = None) -> dict[str
     return _conclude(learner, results)
 
 
-def _measure(learner: Learner, scenario: Scenario, step: Step) -> dict[str, Any] | None:
+def _measure(learner: Learner, scenario: Scenario, step: Step) -> StepRecord | None:
     """Evaluate M_k on the validation split, unless that was done before, or there is none."""
-    session, folder, name = learner.session, learner.folder, f"step-{step.index}/metrics.json"
-    metrics: dict[str, Any] | None = folder.read(name)
+    session, folder = learner.session, learner.folder
+    metrics = folder.scores(step.index)
     if metrics is None:
-        if learner.world.val is None:
+        if learner.data.val is None:
             return None
         counts = evaluate(
             session,
             learner.model,
-            learner.world.val,
+            learner.data.val,
             step.evaluation_table,
             learner.native_bank(),
             f"evaluate step {step.index}",
-            keep=folder.step(step.index) / PREDICTIONS if session.config.keep_predictions else None,
+            keep=folder.step(step.index).predictions if session.config.keep_predictions else None,
         )
         names = scenario.names((0, *step.classes))
         new = scenario.names(step.new_classes)
         metrics = score(step.index, new, names, scenario.sizes[0], counts)
         if session.fabric.is_global_zero:
-            folder.write(name, metrics)
+            folder.write_scores(step.index, metrics)
     session.reporter.miou = str(metrics["miou"]["all"])
     session.reporter.say(f"step {step.index}: {_line(metrics)}")
     return metrics
 
 
-def _conclude(learner: Learner, measured: list[dict[str, Any] | None]) -> dict[str, Any]:
+def _conclude(learner: Learner, measured: list[StepRecord | None]) -> ResultRecord:
     session, folder, config = learner.session, learner.folder, learner.config
-    steps = [metrics for metrics in measured if metrics is not None]
-    earlier: dict[str, Any] = folder.read("result.json") or {}
-    result = {
+    earlier = folder.result
+    result: ResultRecord = {
         "method": config.method.name,
         "dataset": config.data.name,
         "scenario": config.scenario.spec,
         "setup": config.scenario.setup,
         "seed": config.seed,
         "keeps_photos": learner.method.stores,
-        "steps": steps,
+        "steps": [metrics for metrics in measured if metrics is not None],
         "versions": versions(),
-        "seconds": earlier.get("seconds", round(session.clock(), 1)),
-        "peak_memory_mb": earlier.get("peak_memory_mb", round(peak_memory_mb(), 1)),
+        "seconds": earlier["seconds"] if earlier else round(session.clock(), 1),
+        "peak_memory_mb": earlier["peak_memory_mb"] if earlier else round(peak_memory_mb(), 1),
     }
     if session.fabric.is_global_zero:
-        folder.write("result.json", result)
-        folder.finish()
+        folder.write_result(result)
     return result
 
 
-def _line(metrics: dict[str, Any]) -> str:
-    edges = (metrics.get("miou_boundary") or {}).get("all")
-    shown = {**metrics["miou"], "at boundaries": edges}
+def _line(metrics: StepRecord) -> str:
+    shown = {**metrics["miou"], "at boundaries": metrics.get("miou_boundary", {}).get("all")}
     return "  ".join(f"{name} {'–' if v is None else f'{v:.1f}'}" for name, v in shown.items())

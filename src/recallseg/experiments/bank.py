@@ -21,6 +21,7 @@ from recallseg.model import Segmenter
 from recallseg.model.bank import bytes_on_disk
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.records import ResultRecord
 
 WARM_UP, TIMED = 5, 30
 
@@ -76,8 +77,8 @@ def _cache_of_its_own() -> Iterator[Path]:
                 os.environ["RECALLSEG_CACHE"] = before
 
 
-def _summary(folder: Path, result: dict[str, Any], steps: int) -> dict[str, Any]:
-    lines = (folder / "metrics.jsonl").read_text(encoding="utf-8").splitlines()
+def _summary(folder: Path, result: ResultRecord, steps: int) -> dict[str, Any]:
+    lines = RunFolder(folder).journal.read_text(encoding="utf-8").splitlines()
     timed = [entry for entry in map(json.loads, lines) if "seconds" in entry]
     training = [e for e in timed if e["phase"] in {f"step {k}" for k in range(1, steps)}]
     encoding = [e for e in timed if e["phase"].endswith(": encode")]

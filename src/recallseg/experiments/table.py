@@ -15,6 +15,7 @@ from recallseg.errors import RecallsegError
 from recallseg.files import write_json
 from recallseg.progress import messages
 from recallseg.runs.folder import RunFolder, folder_name
+from recallseg.runs.records import ResultRecord
 
 COLUMNS = ("old", "new", "all", "foreground")
 
@@ -52,7 +53,7 @@ def make_table(
     """Run what is missing, and write `NAME.json` after every run; the same again goes on."""
     cells = list(plan_table(spec, overrides, out))
     total = sum(len(cell.runs) for cell in cells)
-    done: dict[Path, dict[str, Any]] = {}
+    done: dict[Path, ResultRecord] = {}
     table: dict[str, Any] = {}
     for cell in cells:
         for folder, config in cell.runs:
@@ -98,16 +99,16 @@ def read_spec(path: Path) -> TableSpec:
         raise RecallsegError(f"{path} does not describe a table: it is not YAML.") from error
 
 
-def _finished(path: Path, config: RunConfig) -> dict[str, Any] | None:
+def _finished(path: Path, config: RunConfig) -> ResultRecord | None:
     """The result of a run that came to its end before."""
     folder = RunFolder(path)
-    result: dict[str, Any] | None = folder.read("result.json")
+    result = folder.result
     if result is not None:
         folder.claim(config)
     return result
 
 
-def _summary(cell: Cell, done: dict[Path, dict[str, Any]]) -> dict[str, Any]:
+def _summary(cell: Cell, done: dict[Path, ResultRecord]) -> dict[str, Any]:
     """Mean and spread over the seeds that are finished, after the last step."""
     results = [done[folder] for folder, _ in cell.runs if folder in done]
     summary: dict[str, Any] = {

@@ -18,7 +18,7 @@ from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
 from recallseg.model import Segmenter
 from recallseg.model.geometry import to_pixels
-from recallseg.predict.opening import class_names, open_model
+from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 
 EXAMPLE = (2, 3, 65, 98)
@@ -35,7 +35,7 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
     folder = RunFolder.existing(path)
     model, index = open_model(folder, step)
     about = {
-        "classes": json.dumps(class_names(folder, index), ensure_ascii=False),
+        "classes": json.dumps(folder.class_names(index), ensure_ascii=False),
         "step": str(index),
         "method": folder.config.method.name,
         "dataset": folder.config.data.name,

@@ -23,14 +23,14 @@ def open_model(
         raise RecallsegError(
             f"{folder.path} has no step {index}; it has {', '.join(map(str, finished))}."
         )
-    channels, own = len(class_names(folder, index)), folder.step(index) / "encoder.safetensors"
+    channels, own = len(folder.class_names(index)), folder.step(index).encoder
     if beside is not None and not own.is_file():
         decoder = build_decoder(folder.config.model, beside.encoder, channels)
         model = Segmenter(beside.encoder, decoder)
     else:
         model = build_model(folder.config.model, channels, weights="none")
-        load_weights(own if own.is_file() else folder.path / "encoder.safetensors", model.encoder)
-    load_weights(folder.step(index) / "decoder.safetensors", model.decoder)
+        load_weights(own if own.is_file() else folder.encoder, model.encoder)
+    load_weights(folder.step(index).decoder, model.decoder)
     return model, index
 
 
@@ -40,11 +40,3 @@ def open_steps(folder: RunFolder) -> dict[int, Segmenter]:
     for index in folder.finished_steps() or [0]:
         models[index], _ = open_model(folder, index, beside=models.get(0))
     return models
-
-
-def class_names(folder: RunFolder, step: int) -> list[str]:
-    """What the channels of the model after a step mean, background first."""
-    known = folder.read("classes.json")
-    count = 1 + sum(len(names) for names in known["steps"][: step + 1])
-    names: list[str] = known["channels"][:count]
-    return names

@@ -14,7 +14,7 @@ from recallseg.data.transforms import photo_tensor
 from recallseg.errors import RecallsegError
 from recallseg.model import Segmenter
 from recallseg.model.cores import on_every_core
-from recallseg.predict.opening import class_names, open_model
+from recallseg.predict.opening import open_model
 from recallseg.predict.prediction import Prediction, Tally, decide, predictions_of
 from recallseg.predict.tiles import Span, windows
 from recallseg.runs.folder import RunFolder
@@ -68,7 +68,7 @@ class Predictor:
         """The model of a run folder after a step, by default its last complete one."""
         folder = RunFolder.existing(Path(path))
         model, index = open_model(folder, step)
-        names = class_names(folder, index)
+        names = folder.class_names(index)
         return cls(model, names, step=index, longer_side=longer_side, device=device)
 
     def predict(self, photo: Photo) -> Prediction:

@@ -11,7 +11,7 @@ from torch import Tensor
 from recallseg.data.transforms import photo_tensor
 from recallseg.errors import RecallsegError
 from recallseg.model import Encoder
-from recallseg.predict.opening import class_names, open_steps
+from recallseg.predict.opening import open_steps
 from recallseg.predict.prediction import Prediction, predictions_of
 from recallseg.predict.predictor import default_device, shrunk
 from recallseg.runs.folder import RunFolder
@@ -27,7 +27,7 @@ class Timeline:
             step: model.to(self.device).eval().requires_grad_(False)
             for step, model in open_steps(folder).items()
         }
-        self.names = {step: tuple(class_names(folder, step)) for step in self.models}
+        self.names = {step: tuple(folder.class_names(step)) for step in self.models}
         self.method = folder.config.method.name
 
     def steps(self) -> list[dict[str, Any]]:

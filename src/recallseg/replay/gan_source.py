@@ -1,7 +1,6 @@
 """Replay by GAN (paper, sec. 5): images of the generator's class that resembles ours most."""
 
 import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -9,11 +8,12 @@ from pathlib import Path
 from PIL import Image
 
 from recallseg.errors import RecallsegError
-from recallseg.files import atomic_path, write_text
+from recallseg.files import atomic_path
 from recallseg.gan.biggan import BigGAN
 from recallseg.gan.generator import sample
 from recallseg.replay.mapping import Match, check_mapping
 from recallseg.replay.photos import ReplayPhoto, Say, read_manifest, write_manifest
+from recallseg.runs.records import MappingRecord
 
 LICENCE = "generated"
 MANIFEST = "manifest.jsonl"
@@ -94,18 +94,14 @@ class GanSource:
         write_manifest(scratch / MANIFEST, photos)
 
 
-def write_mapping(path: Path, mapping: Mapping[str, Sequence[Match]]) -> None:
-    """Keep a class mapping: for each class its matches as index, name and score, best first."""
-    rows = {
-        name: [[match.index, match.name, round(match.score, 6)] for match in matches]
+def mapping_record(mapping: Mapping[str, Sequence[Match]]) -> MappingRecord:
+    """A class mapping as a run folder keeps it."""
+    return {
+        name: [(match.index, match.name, round(match.score, 6)) for match in matches]
         for name, matches in mapping.items()
     }
-    write_text(path, json.dumps(rows, indent=2) + "\n")
 
 
-def read_mapping(path: Path) -> dict[str, tuple[Match, ...]]:
-    """The class mapping that `write_mapping` kept; none where there is no file."""
-    if not path.is_file():
-        return {}
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return {name: tuple(Match(*match) for match in matches) for name, matches in rows.items()}
+def matches_of(record: MappingRecord) -> dict[str, tuple[Match, ...]]:
+    """The class mapping that a run folder kept."""
+    return {name: tuple(Match(*match) for match in matches) for name, matches in record.items()}

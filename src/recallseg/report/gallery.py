@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 from recallseg.data.pictures import Pictures
 from recallseg.report.images import mask_address, photo_address
 from recallseg.report.runs import Run
-from recallseg.runs.folder import GALLERY, MANIFEST
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Wall:
 
 def walls_of(run: Run) -> list[Wall]:
     """A wall for each class that was replayed."""
-    pictures = Pictures(run.path / GALLERY)
+    pictures = Pictures(run.folder.gallery)
     index = json.loads(pictures.text("index.json") or "[]")
     counts = _counts(run)
     walls: dict[str, list[Exhibit]] = {}
@@ -64,10 +63,8 @@ def _exhibit(pictures: Pictures, entry: dict[str, Any]) -> Exhibit:
 
 def _counts(run: Run) -> dict[str, tuple[int, dict[str, int]]]:
     """How many images of each class were kept, and rejected for which reason."""
-    path = run.path / MANIFEST
-    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
     found: dict[str, tuple[int, dict[str, int]]] = {}
-    for entry in map(json.loads, lines):
+    for entry in run.folder.replay_images():
         kept, reasons = found.get(entry["class_name"], (0, {}))
         if (why := entry["rejected"]) is None:
             kept += 1

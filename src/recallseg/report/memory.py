@@ -1,10 +1,9 @@
 """What has to be kept after each step, from the sizes of real files (paper, Fig. memory)."""
 
-from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
-from recallseg.data.kinds import found_path
+from recallseg.gan.shipped import generator_file
 from recallseg.report.runs import Run
 
 MB = 1e6
@@ -17,12 +16,13 @@ def kept_megabytes(run: Run) -> dict[str, list[float]]:
     `saving images` adds all training photos with their masks.
     """
     steps = range(len(run.steps))
-    photos: Sequence[int] = run.known.get("photo_bytes", ())
-    helpers = [_size(run.path / f"step-{step}" / "helper.safetensors") for step in steps]
+    photos = run.known.get("photo_bytes", [])
+    folders = [run.folder.step(step) for step in steps]
+    helpers = [sum(map(_size, folder.helpers())) for folder in folders]
     if not steps or len(photos) < len(steps) or not any(helpers):
         return {}
-    encoder = _size(run.path / "encoder.safetensors")
-    model = [encoder + _size(run.path / f"step-{step}" / "decoder.safetensors") for step in steps]
+    encoder = _size(run.folder.encoder)
+    model = [encoder + _size(folder.decoder) for folder in folders]
     web = [size + helper for size, helper in zip(model, accumulate(helpers), strict=True)]
     curves = {
         "standard": model,
@@ -33,7 +33,7 @@ def kept_megabytes(run: Run) -> dict[str, list[float]]:
         ],
     }
     generator = run.config.replay.path if run.source == "GAN" else None
-    if generator and (size := _size(found_path(generator))):
+    if generator and (size := _size(generator_file(generator))):
         curves["RECALL (GAN)"] = [each + size for each in web]
     return {label: [size / MB for size in sizes] for label, sizes in curves.items()}
 

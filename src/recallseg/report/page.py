@@ -1,6 +1,5 @@
 """One self-contained page over one or many runs."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -110,7 +109,7 @@ def chapter(tasks: Tasks, task: Task) -> Chapter:
     found = tasks[task]
     seen, unseen = _pictures(found)
     longest = max((series.first for series in found), key=lambda run: len(run.steps))
-    added = [", ".join(classes) for classes in longest.known.get("steps", [])]
+    added = [", ".join(classes) for classes in longest.known["steps"]]
     return Chapter(
         task=task,
         bars=[_bar(tasks, task, series) for series in found if series.first.steps],
@@ -119,7 +118,7 @@ def chapter(tasks: Tasks, task: Task) -> Chapter:
         heat={series.label: _heat(series.first) for series in found if series.first.steps},
         seen=seen,
         unseen=unseen,
-        channels=longest.known.get("channels", []),
+        channels=longest.known["channels"],
         added=["step 0", *(f"+ {names}" for names in added[1:])],
         tables=[table for table in _extra_tables(task, found) if table],
         memory=_memory(found),
@@ -133,7 +132,8 @@ def _bar(tasks: Tasks, task: Task, series: Series) -> Bar:
     kinds = ("old", "new", "all", "foreground")
     split = initial if series.first.is_joint else None
     scores = {kind: series.final(kind, split) for kind in kinds}
-    keeps = bool((series.first.result or {}).get("keeps_photos"))
+    result = series.first.result
+    keeps = result is not None and result["keeps_photos"]
     return Bar(series.label, scores, share, _sentence(series, scores, share), keeps)
 
 
@@ -191,9 +191,7 @@ def _extra_tables(task: Task, found: list[Series]) -> Iterator[Table | None]:
     yield results.replay_on_top(task, found)
     yield results.pre_training(task, found)
     for series in found:
-        path = series.first.path / "mapping.json"
-        if path.is_file():
-            mapping = json.loads(path.read_text(encoding="utf-8"))
+        if mapping := series.first.folder.mapping:
             yield results.class_mapping(series.first, mapping)
             return
 
@@ -227,7 +225,7 @@ def _interleaving(found: Sequence[Series]) -> Markup | None:
 
 def _account(run: Run) -> dict[str, Any]:
     """How a run came about, and how to repeat it."""
-    result = run.result or {}
+    result: Any = run.result or {}
     return {
         "name": run.name,
         "folder": run.path.name,
@@ -235,7 +233,7 @@ def _account(run: Run) -> dict[str, Any]:
         "time": str(timedelta(seconds=round(result["seconds"]))) if "seconds" in result else "–",
         "memory": f"{result['peak_memory_mb']:.0f} MB" if "peak_memory_mb" in result else "–",
         "versions": ", ".join(f"{k} {v}" for k, v in result.get("versions", {}).items()) or "–",
-        "command": f"recallseg run {run.path / 'config.yaml'}",
+        "command": f"recallseg run {run.folder.settings}",
         "config": dump_config(run.config),
     }
 

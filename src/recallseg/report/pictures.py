@@ -18,7 +18,6 @@ from recallseg.labels import VOID
 from recallseg.report.images import mask_address, photo_address
 from recallseg.report.runs import Run
 from recallseg.report.series import Series
-from recallseg.runs.folder import PREDICTIONS
 from recallseg.scenario import channels_of
 
 CANDIDATES = 240
@@ -135,7 +134,7 @@ def _open(path: str) -> Pictures:
 
 
 def _archive(run: Run, step: int) -> Pictures:
-    return _open(str(run.path / f"step-{step}" / PREDICTIONS))
+    return _open(str(run.folder.step(step).predictions))
 
 
 def _main_class(truth: Mask) -> int:

@@ -1,6 +1,7 @@
 """The tables of a report, in the paper's layouts, with its numbers beside ours."""
 
 from collections.abc import Iterator
+from typing import Literal
 
 from recallseg.paper import COUNTS_BACKGROUND_AS_OLD, TRIPLE, paper, table_1
 from recallseg.report.runs import Run, Task
@@ -87,7 +88,7 @@ def rounds(task: Task, found: list[Series]) -> Iterator[Table]:
         return
     steps = range(1, max(len(series.first.steps) for series in shown))
     names = [_added(shown[0].first, step) for step in steps]
-    kinds = {
+    kinds: dict[str, tuple[Literal["iou", "pixel_accuracy"] | None, str]] = {
         "pixel accuracy of the newest class": ("pixel_accuracy", "PA (new)"),
         "IoU of the newest class": ("iou", "IoU (new)"),
         "mIoU of all classes so far": (None, "mIoU (all)"),
@@ -108,7 +109,7 @@ def _added(run: Run, step: int) -> str:
     return f"{step}: {', '.join(classes[:2])}{' …' if len(classes) > 2 else ''}"
 
 
-def _newest(series: Series, step: int, key: str | None) -> Cell:
+def _newest(series: Series, step: int, key: Literal["iou", "pixel_accuracy"] | None) -> Cell:
     if key is None:
         return series.after(step, "all")
     runs = [run for run in series.runs if len(run.steps) > step]

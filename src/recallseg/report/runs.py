@@ -1,11 +1,9 @@
 """Run folders as a report sees them: whatever is there, and what is missing."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -13,8 +11,7 @@ from recallseg.config import RunConfig
 from recallseg.errors import RecallsegError
 from recallseg.metrics.scores import mean_iou
 from recallseg.runs.folder import RunFolder
-
-Scores = dict[str, float | None]
+from recallseg.runs.records import ClassRecord, Means, ResultRecord, StepRecord
 
 PAPER_NAMES = {
     "ft": "FT",
@@ -47,11 +44,15 @@ class Run:
 
     path: Path
     config: RunConfig
-    known: dict[str, Any]
-    """What classes.json says: the channels, the classes of each step, how many photos it had."""
-    steps: tuple[dict[str, Any], ...]
-    """The metrics.json of each step."""
-    result: dict[str, Any] | None
+    known: ClassRecord
+    """The channels, the classes of each step, its photos; all empty before the first."""
+    steps: tuple[StepRecord, ...]
+    result: ResultRecord | None
+
+    @property
+    def folder(self) -> RunFolder:
+        """Where everything lies."""
+        return RunFolder(self.path)
 
     @property
     def task(self) -> Task:
@@ -89,14 +90,14 @@ class Run:
         """What the run still lacks, or None."""
         if self.result is not None:
             return None
-        planned = len(self.known["steps"]) if self.known else None
+        planned = len(self.known["steps"]) or None
         if not self.steps:
             return "no step was measured yet"
         if planned is not None and len(self.steps) < planned:
             return f"stopped after step {len(self.steps) - 1} of {planned - 1}"
         return "the last step was measured, but the run did not come to its end"
 
-    def scores(self, initial: int | None = None, step: int = -1) -> Scores:
+    def scores(self, initial: int | None = None, step: int = -1) -> Means:
         """The mIoUs after a step, with the first `initial` classes as old ones.
 
         By default those of the run's own step 0; joint training can be asked for any split.
@@ -104,8 +105,7 @@ class Run:
         if not self.steps:
             return {}
         if initial is None:
-            found: Scores = self.steps[step]["miou"]
-            return found
+            return self.steps[step]["miou"]
         values = np.array(
             [np.nan if value is None else value for value in self.steps[step]["iou"].values()]
         )
@@ -117,14 +117,11 @@ class Run:
 def read_run(path: Path) -> Run:
     """The run in a folder, finished or not."""
     folder = RunFolder.existing(path)
-    try:
-        steps: list[dict[str, Any]] = []
-        while (found := folder.read(f"step-{len(steps)}/metrics.json")) is not None:
-            steps.append(found)
-        known, result = folder.read("classes.json") or {}, folder.read("result.json")
-        return Run(path, folder.config, known, tuple(steps), result)
-    except json.JSONDecodeError as error:
-        raise RecallsegError(f"{path} holds a JSON file that cannot be read: {error}.") from error
+    steps: list[StepRecord] = []
+    while (scores := folder.scores(len(steps))) is not None:
+        steps.append(scores)
+    known = folder.classes or {"channels": [], "steps": [], "initial": 0}
+    return Run(path, folder.config, known, tuple(steps), folder.result)
 
 
 def read_runs(paths: Sequence[Path]) -> list[Run]:
@@ -133,8 +130,8 @@ def read_runs(paths: Sequence[Path]) -> list[Run]:
     for path in paths:
         if not path.is_dir():
             raise RecallsegError(f"{path} is not a folder of runs.")
-        inside = sorted(config.parent for config in path.glob("*/config.yaml"))
-        single = (path / "config.yaml").is_file() or not inside
+        inside = RunFolder.inside(path)
+        single = RunFolder.is_one(path) or not inside
         for folder in [path] if single else inside:
             found.setdefault(folder.resolve(), read_run(folder))
     return list(found.values())

@@ -4,23 +4,26 @@
     step-k/{decoder.safetensors, helper.safetensors, metrics.json, predictions.zip}
     mapping.json  replay/{manifest.jsonl, gallery.zip}  state/ (only while unfinished)
 
-It holds no photo of any step, and no features of one. Nothing here needs torch, so that reports can
-read it.
+It holds no photo of any step, and no features of one, except where a method stores photos. Nobody
+else spells these names.
 """
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
 from recallseg.files import TEMPORARY, content_key, write_json, write_text
-
-PREDICTIONS = "predictions.zip"
-"""In a step's folder: what its model saw in every photo of the validation split."""
-MANIFEST = Path("replay", "manifest.jsonl")
-GALLERY = Path("replay", "gallery.zip")
+from recallseg.runs.records import (
+    ClassRecord,
+    MappingRecord,
+    ResultRecord,
+    StepRecord,
+    read_record,
+)
 
 FORMAT = 2
 """Counts up when what a run folder holds changes its meaning; it is in `classes.json`. Folders of
@@ -33,7 +36,38 @@ FREE_SETTINGS = {"checkpoint_seconds", "tensorboard", "keep_predictions"}
 def folder_name(path: Path, config: RunConfig) -> str:
     """A folder of its own for every file, seed and set of overrides; the same for the same ones."""
     settings = config.model_dump(mode="json", exclude=FREE_SETTINGS)
-    return f"{path.parent.name}-{path.stem}-s{config.seed}-{content_key(settings)[:6]}"
+    parent = path.resolve().parent.name
+    return f"{parent}-{path.stem}-s{config.seed}-{content_key(settings)[:6]}"
+
+
+class StepFolder:
+    """What a run folder holds of one step."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.decoder = path / "decoder.safetensors"
+        """Comes last and makes a step whole."""
+        self.encoder = path / "encoder.safetensors"
+        """Only where the encoder went on learning; all steps share step 0's otherwise."""
+        self.memory = path / "method.safetensors"
+        """What a method remembers besides the model."""
+        self.metrics = path / "metrics.json"
+        self.predictions = path / "predictions.zip"
+        """What the model saw in every photo of the validation split."""
+        self.samples = path / "samples"
+        """Training photos, where a method stores some."""
+
+    def helper(self, label: int | None = None) -> Path:
+        """The helper decoder of the step, or of one of its classes."""
+        return self.path / f"helper{'' if label is None else f'-{label}'}.safetensors"
+
+    def helpers(self) -> list[Path]:
+        """The helper decoders that are there."""
+        return sorted(self.path.glob("helper*.safetensors"))
+
+    def stored_masks(self) -> list[Path]:
+        """The masks of the training photos that a method stored."""
+        return sorted(self.samples.glob("*.mask.png"))
 
 
 class RunFolder:
@@ -41,13 +75,23 @@ class RunFolder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self.settings = path / "config.yaml"
+        self.encoder = path / "encoder.safetensors"
+        self.journal = path / "metrics.jsonl"
+        """A line for every phase, and some for every training."""
+        self.manifest = path / "replay" / "manifest.jsonl"
+        """A line for every replay image."""
+        self.gallery = path / "replay" / "gallery.zip"
+        """A few replay images with their pseudo-labels."""
+        self.state = path / "state"
+        """What only an unfinished run needs."""
+        self.result_file = path / "result.json"
+        self._classes, self._mapping = path / "classes.json", path / "mapping.json"
 
     def claim(self, config: RunConfig) -> None:
         """Make the folder this run's own, or find that it is already."""
-        settings = self.path / "config.yaml"
-        if settings.is_file():
-            other = load_config(settings)
-            if differing := _differences(config, other):
+        if self.settings.is_file():
+            if differing := _differences(config, self.config):
                 raise RecallsegError(
                     f"{self.path} holds another run; it differs in {', '.join(differing)}. "
                     "Choose another folder with --out, or remove this one."
@@ -57,51 +101,131 @@ class RunFolder:
         self.check_format()
         for leftover in self.path.rglob(f".*{TEMPORARY}"):
             shutil.rmtree(leftover, ignore_errors=True)
-        write_text(settings, dump_config(config))
+        self.write_config(config)
 
     def check_format(self) -> None:
         """Refuse weights that mean something else here than where they were trained."""
-        about = self.read("classes.json")
-        if about is not None and about.get("format", 1) != FORMAT:
+        about = self.classes
+        if about is not None and (found := about.get("format", 1)) != FORMAT:
             raise RecallsegError(
-                f"{self.path} was made by another version of recallseg (format "
-                f"{about.get('format', 1)}, this one has {FORMAT}), with which masks would lie "
-                "beside the objects; train it again in a new folder, or use that version."
+                f"{self.path} was made by another version of recallseg (format {found}, this one "
+                f"has {FORMAT}), with which masks would lie beside the objects; train it again in "
+                "a new folder, or use that version."
             )
 
     @classmethod
     def existing(cls, path: Path) -> "RunFolder":
         """A folder that holds a run; any other is an error."""
-        if not (path / "config.yaml").is_file():
+        if not cls.is_one(path):
             raise RecallsegError(f"{path} is not a run folder: it has no config.yaml.")
         return cls(path)
+
+    @classmethod
+    def is_one(cls, path: Path) -> bool:
+        """Whether a folder holds a run."""
+        return cls(path).settings.is_file()
+
+    @classmethod
+    def inside(cls, path: Path) -> list[Path]:
+        """The run folders that lie in a folder."""
+        return sorted(each for each in path.iterdir() if cls.is_one(each))
 
     @property
     def config(self) -> RunConfig:
         """The configuration the run was made with."""
-        return load_config(self.path / "config.yaml")
+        return load_config(self.settings)
 
-    def step(self, index: int) -> Path:
-        """The folder of a step."""
-        return self.path / f"step-{index}"
+    def write_config(self, config: RunConfig) -> None:
+        """Replace the configuration."""
+        write_text(self.settings, dump_config(config))
+
+    def step(self, index: int) -> StepFolder:
+        """What is there of a step."""
+        return StepFolder(self.path / f"step-{index}")
+
+    def steps(self) -> Iterator[tuple[int, StepFolder]]:
+        """The steps that have a folder, in order."""
+        found = [path.name.removeprefix("step-") for path in self.path.glob("step-*")]
+        for index in sorted(int(number) for number in found if number.isdecimal()):
+            yield index, self.step(index)
 
     def finished_steps(self) -> list[int]:
         """The steps whose decoder is complete, in order."""
-        found = [path.parent.name for path in self.path.glob("step-*/decoder.safetensors")]
-        return sorted(int(name.removeprefix("step-")) for name in found)
+        return [index for index, step in self.steps() if step.decoder.is_file()]
 
-    def write(self, name: str, value: Any) -> None:  # noqa: ANN401
-        """Write a JSON file."""
-        write_json(self.path / name, value)
+    @property
+    def classes(self) -> ClassRecord | None:
+        """What the channels mean; None before the first step."""
+        record: ClassRecord | None = read_record(self._classes, ClassRecord)
+        return record
 
-    def read(self, name: str) -> Any:  # noqa: ANN401
-        """Read a JSON file, or None where there is none."""
-        path = self.path / name
-        return json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    def write_classes(self, record: ClassRecord) -> None:
+        """Replace what the channels mean."""
+        write_json(self._classes, record)
 
-    def finish(self) -> None:
+    def learned(self) -> ClassRecord:
+        """What the channels mean; an error where there is no model yet."""
+        record = self.classes
+        if record is None:
+            raise RecallsegError(f"{self.path} holds no model yet: it has no classes.json.")
+        return record
+
+    def class_names(self, step: int) -> list[str]:
+        """What the channels of the model after a step mean, background first."""
+        record = self.learned()
+        count = 1 + sum(len(names) for names in record["steps"][: step + 1])
+        return record["channels"][:count]
+
+    def scores(self, step: int) -> StepRecord | None:
+        """The scores after a step, if it was measured."""
+        record: StepRecord | None = read_record(self.step(step).metrics, StepRecord)
+        return record
+
+    def write_scores(self, step: int, record: StepRecord) -> None:
+        """Keep the scores after a step."""
+        write_json(self.step(step).metrics, record)
+
+    @property
+    def result(self) -> ResultRecord | None:
+        """The result of a run that came to its end."""
+        record: ResultRecord | None = read_record(self.result_file, ResultRecord)
+        return record
+
+    def write_result(self, record: ResultRecord) -> None:
+        """Keep the result, and drop what only an unfinished run needs."""
+        write_json(self.result_file, record)
+        self.forget_state()
+
+    def forget_state(self) -> None:
         """Drop what only an unfinished run needs."""
-        shutil.rmtree(self.path / "state", ignore_errors=True)
+        shutil.rmtree(self.state, ignore_errors=True)
+
+    @property
+    def mapping(self) -> MappingRecord:
+        """What a generator calls each class; empty where nothing was mapped."""
+        record: MappingRecord = read_record(self._mapping, MappingRecord) or {}
+        return record
+
+    def write_mapping(self, record: MappingRecord) -> None:
+        """Keep a class mapping."""
+        write_json(self._mapping, record)
+
+    def replay_images(self) -> Iterator[dict[str, Any]]:
+        """What is known of every replay image; a line that was cut off is left out."""
+        if not self.manifest.is_file():
+            return
+        for line in self.manifest.read_text(encoding="utf-8").splitlines():
+            try:
+                entry = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(entry, dict):
+                yield entry
+
+    def write_replay_images(self, entries: list[dict[str, Any]]) -> None:
+        """Keep what is known of every replay image, without its pixels."""
+        lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
+        write_text(self.manifest, "".join(lines))
 
 
 def _differences(one: RunConfig, other: RunConfig) -> list[str]:

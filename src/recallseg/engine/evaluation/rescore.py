@@ -1,27 +1,27 @@
 """Measuring a finished run again, on its own split or on other photos."""
 
 from pathlib import Path
-from typing import Any
 
 from recallseg.data import open_dataset
 from recallseg.engine.evaluation.measuring import evaluate
 from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.session import Session
-from recallseg.predict.opening import class_names, open_model
+from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.records import StepRecord
 from recallseg.scenario import channels_of
 
 
 def rescore(
     path: Path, *, root: Path | None = None, split: str | None = None, step: int | None = None
-) -> dict[str, Any]:
+) -> StepRecord:
     """The scores of a run's model on a split of any dataset with the same class names."""
     folder = RunFolder.existing(path)
-    config, known = folder.config, folder.read("classes.json")
+    config = folder.config
     dataset = open_dataset(config.data.name, split or config.data.val, root or config.data.root)
     model, index = open_model(folder, step)
-    names = class_names(folder, index)
+    names, about = folder.class_names(index), folder.learned()
     table = channels_of(names, dataset.classes, dataset.root)
-    session = Session.open(config.model_copy(update={"devices": 1, "tensorboard": False}), None)
+    session = Session.open(config.model_copy(update={"devices": 1, "tensorboard": False}))
     counts = evaluate(session, model, dataset, table)
-    return score(index, known["steps"][index], names, known["initial"], counts)
+    return score(index, about["steps"][index], names, about["initial"], counts)

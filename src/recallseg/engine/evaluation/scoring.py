@@ -1,15 +1,15 @@
 """From a confusion matrix to what `result.json` says of a step."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from recallseg.engine.evaluation.measuring import Counts
 from recallseg.metrics.scores import Values, iou, mean_iou, pixel_accuracy
+from recallseg.runs.records import Means, StepRecord
 
 
 def score(
     step: int, new: Sequence[str], names: Sequence[str], initial: int, counts: Counts
-) -> dict[str, Any]:
+) -> StepRecord:
     """The scores after a step, in percent as in the paper; None for what does not exist.
 
     `names` are the model's channels, background first; the first `initial` classes after it are
@@ -19,7 +19,7 @@ def score(
     values, accuracy = iou(counts.everywhere), pixel_accuracy(counts.everywhere)
     channels = range(1, len(names))
 
-    def means(values: Values) -> dict[str, float | None]:
+    def means(values: Values) -> Means:
         found = mean_iou(values, channels[:initial], channels[initial:])
         return {name: percent(value) for name, value in found.items()}
 

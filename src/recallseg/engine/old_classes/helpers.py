@@ -33,11 +33,11 @@ class Helpers:
         name, folder = f"helper {step.index}", self.folder.step(step.index)
         if self.config.helper.scope == "one_class":
             return [
-                Helper(f"{name}, class {label}", (label,), folder / f"helper-{label}.safetensors")
+                Helper(f"{name}, class {label}", (label,), folder.helper(label))
                 for label in step.new_classes
             ]
         classes = step.classes if self.shared else step.new_classes
-        return [Helper(name, classes, folder / "helper.safetensors")]
+        return [Helper(name, classes, folder.helper())]
 
     def who_knows(self, label: int, earlier: Step, last: Step) -> Helper:
         """The helper for a class of the step `earlier`, when `last` is the last one learned."""

@@ -8,7 +8,6 @@ from recallseg.engine.old_classes.replay_block import (
     IDENTITY,
     Labeller,
     ReplayBlock,
-    write_manifest,
 )
 from recallseg.engine.old_classes.step_mapping import map_step
 from recallseg.engine.old_classes.stored_samples import store_samples, stored_classes
@@ -21,9 +20,9 @@ from recallseg.gan.own_classifier import build_classifier
 from recallseg.methods import Method
 from recallseg.model import Encoder, Segmenter
 from recallseg.model.building import build_decoder
-from recallseg.replay.gan_source import GanSource, read_mapping, write_mapping
+from recallseg.replay.gan_source import GanSource, mapping_record, matches_of
 from recallseg.replay.sources import build_source
-from recallseg.runs.folder import GALLERY, MANIFEST, RunFolder
+from recallseg.runs.folder import RunFolder
 from recallseg.scenario import Step
 
 
@@ -31,9 +30,9 @@ class OldClasses:
     """What a run can still say of its old classes, without their photos."""
 
     def __init__(
-        self, session: Session, world: RunData, folder: RunFolder, method: Method, supply: Supply
+        self, session: Session, data: RunData, folder: RunFolder, method: Method, supply: Supply
     ) -> None:
-        self.session, self.world, self.folder = session, world, folder
+        self.session, self.data, self.folder = session, data, folder
         self.method, self.supply = method, supply
         self.config = session.config
         self.helpers = Helpers(session.config, folder)
@@ -50,14 +49,13 @@ class OldClasses:
         """Train S on (C_k, T_k): find what a generator calls the new classes (paper, sec. 5)."""
         if self.block is None or not isinstance(self.block.source, GanSource):
             return
-        path = self.folder.path / "mapping.json"
-        mapping = read_mapping(path)
-        names = self.world.scenario.names(step.new_classes)
+        mapping = matches_of(self.folder.mapping)
+        names = self.data.scenario.names(step.new_classes)
         if not mapping.keys() >= set(names):
             classifier = build_classifier(self.config.replay.classifier)
-            mapping |= map_step(self.session, self.world, step, classifier, mapping)
+            mapping |= map_step(self.session, self.data, step, classifier, mapping)
             if self.session.fabric.is_global_zero:
-                write_mapping(path, mapping)
+                self.folder.write_mapping(mapping_record(mapping))
         self.block.source.learn({name: mapping[name] for name in names})
 
     def samples(self, step: Step, name: str, previous: Segmenter) -> list[Samples]:
@@ -68,8 +66,8 @@ class OldClasses:
             return []
         stored = [
             dataset
-            for earlier in self.world.scenario[: step.index]
-            for dataset in stored_classes(self.folder.step(earlier.index), earlier)
+            for earlier in self.data.scenario[: step.index]
+            for dataset in stored_classes(self.folder.step(earlier.index).stored_masks(), earlier)
         ]
         photos = [PhotoSet(each, [pair.stem for pair in each.pairs], IDENTITY) for each in stored]
         return [self._samples_of(each, name, previous.encoder) for each in photos]
@@ -80,9 +78,9 @@ class OldClasses:
         """R_{C_0→k-1}: replay images of every old class with pseudo-labels (paper, sec. 4)."""
         block.forget()
         replayed = []
-        for earlier in self.world.scenario[: step.index]:
+        for earlier in self.data.scenario[: step.index]:
             for label in earlier.new_classes:
-                [class_name] = self.world.scenario.names([label])
+                [class_name] = self.data.scenario.names([label])
                 labeller = self._labeller(label, earlier, step, previous)
                 photos = block.photos(class_name, labeller)
                 if photos is None:
@@ -93,8 +91,8 @@ class OldClasses:
                 replayed.append(samples)
         self.session.reporter.say(f"{name}: {block.summary()}")
         if self.session.fabric.is_global_zero:
-            write_manifest(self.folder.path / MANIFEST, block.manifest)
-            write_gallery(self.folder.path / GALLERY, block.gallery)
+            self.folder.write_replay_images(block.manifest)
+            write_gallery(self.folder.gallery, block.gallery)
         return replayed
 
     def _samples_of(self, photos: PhotoSet, name: str, encoder: Encoder) -> Samples:
@@ -105,7 +103,7 @@ class OldClasses:
         if self.config.replay.labels == "previous":
             classes, model = step.old_classes, previous
         else:
-            last = self.world.scenario[step.index - 1]
+            last = self.data.scenario[step.index - 1]
             helper = self.helpers.who_knows(label, earlier, last)
             classes = helper.classes
             model = Segmenter(previous.encoder, self.helpers.trained(helper, previous.encoder))
@@ -119,6 +117,6 @@ class OldClasses:
         if self.method.stores and self.session.fabric.is_global_zero:
             helper = build_decoder(self.config.model, encoder, 1 + len(step.new_classes))
             room = sum(tensor.nbytes for tensor in helper.state_dict().values())
-            folder, seed = self.folder.step(step.index), self.config.seed
-            store_samples(folder, step, self.world.scenario, self.world.train, room, seed)
+            target, seed = self.folder.step(step.index).samples, self.config.seed
+            store_samples(target, step, self.data.scenario, self.data.train, room, seed)
         self.session.fabric.barrier()

@@ -161,8 +161,3 @@ class ReplayBlock:
         hashes = [photo.sha256 for photo in photos]
         seen_by = (labeller.key(), labeller.queried, channels)
         return content_key(LABELS, class_name, hashes, *seen_by, filters)
-
-
-def write_manifest(path: Path, entries: list[dict[str, Any]]) -> None:
-    """Write what is known of every replay image, one a line, without its pixels."""
-    write_text(path, "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries))

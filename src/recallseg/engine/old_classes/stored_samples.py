@@ -4,7 +4,7 @@ It is the one method whose run folder holds training photos; they are in `step-k
 """
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -16,18 +16,15 @@ from recallseg.data.shrink import save_mask
 from recallseg.files import atomic_path
 from recallseg.scenario import Scenario, Step
 
-SAMPLES = "samples"
-
 
 def store_samples(
-    folder: Path, step: Step, scenario: Scenario, dataset: SegmentationDataset, room: int, seed: int
+    target: Path, step: Step, scenario: Scenario, dataset: SegmentationDataset, room: int, seed: int
 ) -> None:
     """Keep photos and masks of a step, its classes in turn, while they fit into `room` bytes.
 
     Every class keeps one sample at least. Masks hold the model's channels, with classes that were
     not of this step as background, which is all that the step knew.
     """
-    target = folder / SAMPLES
     if target.is_dir():
         return
     with atomic_path(target) as scratch:
@@ -69,18 +66,15 @@ def _write(pair: Pair, step: Step, folder: Path) -> int:
     return photo.stat().st_size + mask.stat().st_size
 
 
-def stored_classes(folder: Path, step: Step) -> Iterator[SegmentationDataset]:
-    """What a step kept, as one dataset for each of its classes."""
-    pairs = [
-        Pair(mask.name.removesuffix(".mask.png"), _photo_of(mask), mask)
-        for mask in sorted((folder / SAMPLES).glob("*.mask.png"))
-    ]
+def stored_classes(masks: Sequence[Path], step: Step) -> Iterator[SegmentationDataset]:
+    """What a step kept, by its masks, as one dataset for each of its classes."""
+    pairs = [Pair(mask.name.removesuffix(".mask.png"), _photo_of(mask), mask) for mask in masks]
     held = {pair.stem: np.unique(read_mask(pair.mask)) for pair in pairs}
     first = 1 + len(step.old_classes)
     for channel in range(first, first + len(step.new_classes)):
         of_class = tuple(pair for pair in pairs if channel in held[pair.stem])
         if of_class:
-            yield SegmentationDataset(f"stored-{channel}", folder, "stored", (), of_class)
+            yield SegmentationDataset(f"stored-{channel}", masks[0].parent, "stored", (), of_class)
 
 
 def _photo_of(mask: Path) -> Path:

@@ -5,10 +5,10 @@ import resource
 import sys
 from importlib.metadata import version
 from itertools import zip_longest
-from typing import Any
 
 from recallseg.data import SegmentationDataset
 from recallseg.runs.folder import FORMAT
+from recallseg.runs.records import ClassRecord
 from recallseg.scenario import Scenario
 
 
@@ -24,11 +24,10 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
 
-def classes(
-    scenario: Scenario, photos: SegmentationDataset, earlier: dict[str, Any] | None
-) -> dict[str, Any]:
-    """What the model's channels mean, and how much was seen of them, for whoever comes later."""
-    earlier = earlier or {}
+def class_record(
+    scenario: Scenario, photos: SegmentationDataset, earlier: ClassRecord | None
+) -> ClassRecord:
+    """What the model's channels mean, and how much was seen of them, for later runs and reports."""
     counts = [len(step.images) for step in scenario]
     sizes = [photos.subset(step.images).bytes_on_disk() for step in scenario]
     return {
@@ -37,8 +36,8 @@ def classes(
         "channels": scenario.names((0, *scenario.order)),
         "steps": [scenario.names(step.new_classes) for step in scenario],
         "initial": scenario.sizes[0],
-        "photos": _kept(counts, earlier.get("photos", [])),
-        "photo_bytes": _kept(sizes, earlier.get("photo_bytes", [])),
+        "photos": _kept(counts, earlier.get("photos", []) if earlier else []),
+        "photo_bytes": _kept(sizes, earlier.get("photo_bytes", []) if earlier else []),
     }
 
 

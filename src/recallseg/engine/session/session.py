@@ -16,6 +16,9 @@ from recallseg.config import RunConfig
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path, write_json
 from recallseg.reporter import Reporter
+from recallseg.runs.folder import RunFolder
+
+CLOCK = "clock.json"
 
 
 @dataclass
@@ -32,7 +35,7 @@ class Session:
     started: float = field(default_factory=time.monotonic)
 
     @classmethod
-    def open(cls, config: RunConfig, folder: Path | None) -> "Session":
+    def open(cls, config: RunConfig, folder: RunFolder | None = None) -> "Session":
         """Start the processes and devices that the configuration asks for.
 
         Without a folder nothing is kept: no journal and no state.
@@ -50,10 +53,10 @@ class Session:
         if folder is None:
             return cls(config, fabric, Reporter(), Path())
         main = fabric.is_global_zero
-        reporter = Reporter(folder / "metrics.jsonl", _board(config, folder)) if main else Silent()
-        clock = folder / "state" / "clock.json"
+        reporter = Reporter(folder.journal, _board(config, folder.path)) if main else Silent()
+        clock = folder.state / CLOCK
         earlier = json.loads(clock.read_text())["seconds"] if clock.is_file() else 0.0
-        return cls(config, fabric, reporter, folder / "state", earlier)
+        return cls(config, fabric, reporter, folder.state, earlier)
 
     def clock(self) -> float:
         """Seconds of work on this run so far, earlier attempts included."""
@@ -62,7 +65,7 @@ class Session:
     def tick(self) -> None:
         """Remember the clock, so that an interruption does not turn it back."""
         if self.fabric.is_global_zero:
-            write_json(self.state / "clock.json", {"seconds": self.clock()})
+            write_json(self.state / CLOCK, {"seconds": self.clock()})
 
     def save(self, name: str, values: dict[str, Any]) -> None:
         """Keep the state of an unfinished training, from the first process."""

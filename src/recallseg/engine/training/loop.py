@@ -20,6 +20,8 @@ from recallseg.model.cores import in_advance
 
 Loss = Callable[[Segmenter, Batch], Tensor]
 
+SAVED = "training.pt"
+"""In the state of a session: an unfinished training."""
 JOURNAL_LINES = 50
 """Lines that one training adds to the journal, at most."""
 
@@ -57,11 +59,11 @@ class State:
             "average": self.average.values if self.average else None,
             "memory": self.memory.state_dict() if self.memory else None,
         }
-        session.save("training.pt", values)
+        session.save(SAVED, values)
 
     def resume(self, session: Session, training: Training) -> int:
         """Take up what was kept of this very training; the iteration to go on with."""
-        saved = session.load("training.pt")
+        saved = session.load(SAVED)
         iteration = 0
         if saved and saved["key"] == training.key(session):
             self.model.load_state_dict(saved["model"])

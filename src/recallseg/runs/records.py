@@ -1,0 +1,86 @@
+"""What the JSON files of a run folder hold, and the one way to read them.
+
+Records are plain dictionaries, so that they can be written as they are; reading checks that all
+that is promised here is there.
+"""
+
+import json
+from pathlib import Path
+from typing import Any, NotRequired, TypedDict
+
+from pydantic import TypeAdapter, ValidationError
+
+from recallseg.errors import RecallsegError
+
+Means = dict[str, float | None]
+"""mIoU in percent by convention; None where there is nothing to measure."""
+
+
+class ClassRecord(TypedDict):
+    """`classes.json`: what the model's channels mean, and how much was seen of each step."""
+
+    format: NotRequired[int]
+    dataset: NotRequired[str]
+    channels: list[str]
+    """Names, background first."""
+    steps: list[list[str]]
+    """The new classes of every step."""
+    initial: int
+    """How many classes step 0 has."""
+    photos: NotRequired[list[int]]
+    """How many photos each step learned from."""
+    photo_bytes: NotRequired[list[int]]
+    """What those photos and their masks take on disk."""
+
+
+class StepRecord(TypedDict):
+    """`step-k/metrics.json`: the scores after a step, in percent."""
+
+    step: int
+    classes: list[str]
+    """Those that were new."""
+    miou: Means
+    miou_boundary: NotRequired[Means]
+    """Of the pixels within three of an edge."""
+    iou: Means
+    """By class."""
+    pixel_accuracy: Means
+    """By class."""
+    pixels: NotRequired[int]
+
+
+class ResultRecord(TypedDict):
+    """`result.json`: a finished run."""
+
+    method: str
+    dataset: str
+    scenario: str
+    setup: str
+    seed: int
+    keeps_photos: bool
+    steps: list[StepRecord]
+    versions: dict[str, str]
+    seconds: float
+    peak_memory_mb: float
+
+
+MappingRecord = dict[str, list[tuple[int, str, float]]]
+"""`mapping.json`: what a generator calls each class, as index, name and score, best first."""
+
+_ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
+
+
+def read_record(path: Path, kind: Any) -> Any:  # noqa: ANN401
+    """The record in a JSON file, or None where there is no file; a broken one is an error."""
+    if not path.is_file():
+        return None
+    adapter = _ADAPTERS.setdefault(str(kind), TypeAdapter(kind))
+    try:
+        adapter.validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise RecallsegError(
+            f"{path} cannot be read: {first['msg']}{f' at {where}' if where else ''}."
+        ) from None
+    return json.loads(path.read_text(encoding="utf-8"))
