@@ -6,9 +6,10 @@ that is promised here is there.
 
 import json
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired
 
 from pydantic import TypeAdapter, ValidationError
+from typing_extensions import TypedDict
 
 from recallseg.errors import RecallsegError
 
