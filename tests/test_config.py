@@ -96,3 +96,29 @@ def test_labels_cannot_be_sparser_than_features():
     values = {"model": {"neck": 8, "neck_stride": 4}, "views": {"label_stride": 8}}
     with pytest.raises(RecallsegError, match=r"label_stride cannot be above the features' stride"):
         validate(values, "the test")
+
+
+def test_what_differs_by_split_stands_in_one_block(tmp_path):
+    text = "seed: 1\nscenario: {spec: 15-1}\nby_split: {15-1: {seed: 2}, 10-1: {seed: 3}}"
+    path = write(tmp_path, "own.yaml", text)
+    assert load_config(path).seed == 2
+    assert load_config(path, ["scenario.spec=10-1"]).seed == 3
+    assert load_config(path, ["scenario.spec=19-1"]).seed == 1
+    assert load_config(path, ["scenario.spec=10-1", "seed=9"]).seed == 9
+
+
+def test_files_may_be_laid_over_each_other(tmp_path):
+    first = write(tmp_path, "first.yaml", "seed: 1\nviews: {crop: 33}")
+    second = write(tmp_path, "second.yaml", "seed: 2")
+    config = load_config(first, over=[second])
+    assert (config.seed, config.views.crop) == (2, 33)
+
+
+def test_there_is_one_file_for_a_row_and_splits_are_overrides():
+    files = list(CONFIGS.rglob("*.yaml"))
+    assert len(files) <= 45
+    weights = {
+        spec: load_config(CONFIGS / "voc/mib.yaml", [f"scenario.spec={spec}"]).method.weights
+        for spec in ("15-1", "10-1")
+    }
+    assert weights == {"15-1": {"distillation": 100}, "10-1": {}}

@@ -1,7 +1,8 @@
 """YAML files and `key=value` overrides, read into the schema.
 
 A file may start from others (`extends: base.yaml`, relative to it) and from a preset shipped with
-the package (`preset: paper`), as may a preset. Later values win: preset, extended files, the file,
+the package (`preset: paper`), as may a preset. What differs from split to split stands in a block
+(`by_split: {15-1: …}`). Later values win: preset, extended files, the file, the block of its split,
 the overrides.
 """
 
@@ -21,10 +22,18 @@ from recallseg.errors import RecallsegError, unknown_name
 NEXT_LINE = "\n  "
 
 
-def load_config(path: Path, overrides: Sequence[str] = ()) -> RunConfig:
-    """Read a YAML file with everything it builds on, apply `key=value` overrides, and validate."""
-    layers = [_read_layers(path), _overrides(overrides)]
-    merged = OmegaConf.merge(*layers)
+def load_config(
+    path: Path, overrides: Sequence[str] = (), *, over: Sequence[Path] = ()
+) -> RunConfig:
+    """Read a YAML file with everything it builds on, apply `key=value` overrides, and validate.
+
+    Files in `over` are laid over the first one, before the overrides.
+    """
+    files = _as_dict(OmegaConf.merge(*(_read_layers(each) for each in (path, *over))))
+    by_split = files.pop("by_split", None) or {}
+    words = _overrides(overrides)
+    split = OmegaConf.select(OmegaConf.merge(files, words), "scenario.spec")
+    merged = OmegaConf.merge(files, by_split.get(split) or {}, words)
     return validate(OmegaConf.to_container(merged, resolve=True), str(path))
 
 

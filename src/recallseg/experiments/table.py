@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import ValidationError
+from pydantic import ValidationError, field_validator
 
 from recallseg.config import RunConfig, Section, load_config, problems
 from recallseg.engine.runner import run
@@ -20,13 +20,26 @@ from recallseg.runs.records import ResultRecord
 COLUMNS = ("old", "new", "all", "foreground")
 
 
+class RowSpec(Section):
+    """The runs of a row, where its name alone does not say it."""
+
+    config: tuple[str, ...]
+    """The file of its settings, and files that are laid over it."""
+    overrides: tuple[str, ...] = ()
+
+    @field_validator("config", mode="before")
+    @classmethod
+    def _one_or_more(cls, names: object) -> object:
+        return (names,) if isinstance(names, str) else names
+
+
 class TableSpec(Section):
     """Which runs a table is made of."""
 
     configs: Path
     """The folder of their configurations, as seen from the file."""
-    rows: dict[str, str]
-    """What each row is called, and how its files' names begin: `MiB: mib` is mib-15-1.yaml."""
+    rows: dict[str, str | RowSpec]
+    """What each row is called, and its file: `MiB: mib` is mib.yaml; or its file and overrides."""
     scenarios: tuple[str, ...] = ("15-1",)
     setups: tuple[Literal["disjoint", "overlapped", "sequential"], ...] = ("disjoint",)
     seeds: tuple[int, ...] = (0,)
@@ -77,12 +90,14 @@ def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[Cell
     folder = spec.parent / found.configs
     for scenario in found.scenarios:
         for setup in found.setups:
-            for row, name in found.rows.items():
-                path = folder / f"{name}-{scenario}.yaml"
+            split = [f"scenario.spec={scenario}", f"scenario.setup={setup}"]
+            for row, about in found.rows.items():
+                chosen = RowSpec(config=(about,)) if isinstance(about, str) else about
+                path, *over = (folder / f"{name}.yaml" for name in chosen.config)
                 runs = []
                 for seed in found.seeds:
-                    chosen = [f"scenario.setup={setup}", f"seed={seed}", *overrides]
-                    config = load_config(path, chosen)
+                    words = [*split, f"seed={seed}", *chosen.overrides, *overrides]
+                    config = load_config(path, words, over=over)
                     runs.append((out / folder_name(path, config), config))
                 yield Cell(row, scenario, setup, tuple(runs))
 

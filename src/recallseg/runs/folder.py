@@ -34,10 +34,13 @@ FREE_SETTINGS = {"checkpoint_seconds", "tensorboard", "keep_predictions"}
 
 
 def folder_name(path: Path, config: RunConfig) -> str:
-    """A folder of its own for every file, seed and set of overrides; the same for the same ones."""
+    """A folder of its own for every file, split, seed and set of overrides; the same for the same.
+
+    Other settings than those in the name are told apart by the letters at its end.
+    """
     settings = config.model_dump(mode="json", exclude=FREE_SETTINGS)
-    parent = path.resolve().parent.name
-    return f"{parent}-{path.stem}-s{config.seed}-{content_key(settings)[:6]}"
+    words = (path.resolve().parent.name, path.stem, config.scenario.spec, f"s{config.seed}")
+    return "-".join([*words, content_key(settings)[:6]])
 
 
 class StepFolder:
