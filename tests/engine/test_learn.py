@@ -120,12 +120,12 @@ def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch
     model = tmp_path / "model"
     learn(model, small(tmp_path / "a", ["cat", "dog"]), overrides=TINY)
     before = (model / "step-0/decoder.safetensors").read_bytes()
-    finish = learner_module.Learner._finish
+    finish = learner_module.ContinualLearner._finish
 
     def killed(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(learner_module.Learner, "_finish", killed)
+    monkeypatch.setattr(learner_module.ContinualLearner, "_finish", killed)
     small(tmp_path / "b", ["cow"])
     with pytest.raises(KeyboardInterrupt):
         learn(model, tmp_path / "b", source="none")
@@ -133,7 +133,7 @@ def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch
     assert (step, found.decoder.classes) == (0, 3)
     assert (model / "step-0/decoder.safetensors").read_bytes() == before
 
-    monkeypatch.setattr(learner_module.Learner, "_finish", finish)
+    monkeypatch.setattr(learner_module.ContinualLearner, "_finish", finish)
     with pytest.raises(RecallsegError, match=r"has not finished learning cow: .*rollback"):
         learn(model, small(tmp_path / "c", ["hen"]), source="none")
     learn(model, tmp_path / "b", source="none")

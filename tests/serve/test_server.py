@@ -19,7 +19,7 @@ from running import running
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.app import create_app
-from recallseg.serve.limits import Limits
+from recallseg.serve.limits import ServerLimits
 from recallseg.serve.samples import find_samples
 
 
@@ -190,7 +190,7 @@ def test_an_upload_never_touches_the_disk(address, monkeypatch):
 
 
 def test_many_clients_at_once_get_a_result_or_are_told_to_come_back(runs, photo):
-    app = create_app(runs, limits=Limits(waiting=4))
+    app = create_app(runs, limits=ServerLimits(waiting=4))
     with running(app) as address:
         reference = ask(address, photo).json()
 
@@ -214,7 +214,7 @@ def test_many_clients_at_once_get_a_result_or_are_told_to_come_back(runs, photo)
 
 
 def test_a_client_that_hangs_up_leaves_nothing_behind(runs, photo):
-    app = create_app(runs, limits=Limits(waiting=1))
+    app = create_app(runs, limits=ServerLimits(waiting=1))
     with running(app) as address:
         host, port = address.removeprefix("http://").split(":")
         for _ in range(3):
@@ -236,7 +236,7 @@ def test_what_takes_too_long_is_given_up(runs, photo, monkeypatch):
         release.wait(60)
         return {}
 
-    app = create_app(runs, limits=Limits(seconds=0.5))
+    app = create_app(runs, limits=ServerLimits(seconds=0.5))
     with running(app) as address:
         with monkeypatch.context() as patch:
             patch.setattr(Timeline, "predict", slow)

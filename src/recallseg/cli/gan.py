@@ -82,13 +82,13 @@ def sample(
     """Write a sheet of samples, a labelled row for each class."""
     from recallseg.gan.generator import load_generator
     from recallseg.gan.named_tensors import class_names
-    from recallseg.gan.sheet import write_sheet
+    from recallseg.gan.sheet import write_sample_sheet
     from recallseg.gan.shipped import generator_file
 
     chosen = None if classes is None else _ids(classes)
     file = generator_file(file)
     generator, names = load_generator(file), class_names(file)
-    write_sheet(
+    write_sample_sheet(
         out,
         generator,
         names,

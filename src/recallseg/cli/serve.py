@@ -43,10 +43,10 @@ def serve(
         missing = f"recallseg serve needs {error.name}: pip install 'recallseg[serve]'."
         raise RecallsegError(missing) from error
     from recallseg.predict.timeline import Timeline
-    from recallseg.serve.limits import Limits
+    from recallseg.serve.limits import ServerLimits
     from recallseg.serve.samples import find_samples
 
-    limits = Limits(
+    limits = ServerLimits(
         upload_bytes=int(max_upload_mb * 1e6),
         pixels=int(max_megapixels * 1e6),
         seconds=seconds,

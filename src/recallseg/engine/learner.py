@@ -31,7 +31,7 @@ from recallseg.runs.folder import RunFolder
 from recallseg.scenario import LookUp, Step, look_up
 
 
-class Learner:
+class ContinualLearner:
     """A model on its way through the steps of a run."""
 
     model: Segmenter

@@ -15,7 +15,7 @@ from pathlib import Path
 from recallseg.config import RunConfig
 from recallseg.engine.evaluation.measuring import evaluate
 from recallseg.engine.evaluation.scoring import score
-from recallseg.engine.learner import Learner
+from recallseg.engine.learner import ContinualLearner
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.engine.session.facts import class_record, peak_memory_mb, versions
@@ -37,7 +37,7 @@ def run(config: RunConfig, path: Path, data: RunData | None = None) -> ResultRec
     session = Session.open(config, folder)
     scenario = method.steps(data.scenario)
     folder.write_classes(class_record(scenario, data.train, folder.classes))
-    learner = Learner(session, data, folder, method)
+    learner = ContinualLearner(session, data, folder, method)
 
     learner.train_initial(scenario[0])
     learner.old_classes.learn(scenario[0])
@@ -54,7 +54,7 @@ def run(config: RunConfig, path: Path, data: RunData | None = None) -> ResultRec
     return _conclude(learner, results)
 
 
-def _measure(learner: Learner, scenario: Scenario, step: Step) -> StepRecord | None:
+def _measure(learner: ContinualLearner, scenario: Scenario, step: Step) -> StepRecord | None:
     """Evaluate M_k on the validation split, unless that was done before, or there is none."""
     session, folder = learner.session, learner.folder
     metrics = folder.scores(step.index)
@@ -80,7 +80,7 @@ def _measure(learner: Learner, scenario: Scenario, step: Step) -> StepRecord | N
     return metrics
 
 
-def _conclude(learner: Learner, measured: list[StepRecord | None]) -> ResultRecord:
+def _conclude(learner: ContinualLearner, measured: list[StepRecord | None]) -> ResultRecord:
     session, folder, config = learner.session, learner.folder, learner.config
     earlier = folder.result
     result: ResultRecord = {

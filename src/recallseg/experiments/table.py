@@ -46,7 +46,7 @@ class TableSpec(Section):
 
 
 @dataclass(frozen=True)
-class Cell:
+class RunGroup:
     """The runs of one row in one scenario and setup, one for each seed."""
 
     row: str
@@ -84,7 +84,7 @@ def make_table(
     return table
 
 
-def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[Cell]:
+def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[RunGroup]:
     """All cells with their configurations, read and checked before the first run."""
     found = read_spec(spec)
     folder = spec.parent / found.configs
@@ -99,7 +99,7 @@ def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[Cell
                     words = [*split, f"seed={seed}", *chosen.overrides, *overrides]
                     config = load_config(path, words, over=over)
                     runs.append((out / folder_name(path, config), config))
-                yield Cell(row, scenario, setup, tuple(runs))
+                yield RunGroup(row, scenario, setup, tuple(runs))
 
 
 def read_spec(path: Path) -> TableSpec:
@@ -123,7 +123,7 @@ def _finished(path: Path, config: RunConfig) -> ResultRecord | None:
     return result
 
 
-def _summary(cell: Cell, done: dict[Path, ResultRecord]) -> dict[str, Any]:
+def _summary(cell: RunGroup, done: dict[Path, ResultRecord]) -> dict[str, Any]:
     """Mean and spread over the seeds that are finished, after the last step."""
     results = [done[folder] for folder, _ in cell.runs if folder in done]
     summary: dict[str, Any] = {

@@ -33,7 +33,7 @@ def draw_sheet(rows: Mapping[str, Sequence[Tensor]]) -> Image.Image:
     return sheet
 
 
-def write_sheet(
+def write_sample_sheet(
     path: Path,
     generator: BigGAN,
     names: Sequence[str] | None = None,

@@ -5,11 +5,11 @@
 
 from recallseg.replay.folder_source import FolderSource
 from recallseg.replay.photos import ReplayPhoto, Say, Source, read_manifest, write_manifest
-from recallseg.replay.queries import Match, holds, matches, query_of
+from recallseg.replay.queries import MatchRule, holds, matches, query_of
 
 __all__ = [
     "FolderSource",
-    "Match",
+    "MatchRule",
     "ReplayPhoto",
     "Say",
     "Source",

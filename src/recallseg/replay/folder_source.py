@@ -12,7 +12,7 @@ from PIL import Image, UnidentifiedImageError
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError, unknown_name
 from recallseg.replay.photos import ReplayPhoto, Say
-from recallseg.replay.queries import Match, matches, query_of
+from recallseg.replay.queries import MatchRule, matches, query_of
 
 LIST_NAME = "photos.jsonl"
 
@@ -29,7 +29,7 @@ class FolderSource:
     root: Path
     collection: str | None = None
     """Which collection of a list is used; all of them without it."""
-    match: Match = "both"
+    match: MatchRule = "both"
     queries: Mapping[str, str] = field(default_factory=dict)
     """Class name to query, over the built-in table."""
     name: str = "folder"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Literal
 
-Match = Literal["both", "any"]
+MatchRule = Literal["both", "any"]
 """`both`: tags and description hold the query, as in the paper; `any`: one of them does."""
 
 QUERIES: Mapping[str, str] = {
@@ -47,7 +47,7 @@ def holds(text: str, query: str) -> bool:
     return _pattern(query.casefold()).search(text.casefold()) is not None
 
 
-def matches(tags: Iterable[str], description: str, query: str, match: Match = "both") -> bool:
+def matches(tags: Iterable[str], description: str, query: str, match: MatchRule = "both") -> bool:
     """The paper's filter: "tag and description happen to both contain the class name"."""
     in_tags = any(holds(tag, query) for tag in tags)
     in_description = holds(description, query)

@@ -19,13 +19,13 @@ def _folder(config: ReplayConfig) -> Source:
 def _web(config: ReplayConfig) -> Source:
     try:
         from recallseg.replay.web.crawler import WebSource
-        from recallseg.replay.web.fetching import Limits, PoliteClient
+        from recallseg.replay.web.fetching import FetchLimits, PoliteClient
         from recallseg.replay.web.sites import SITES
     except ImportError as error:
         raise RecallsegError(
             "replay.source=web needs more packages: pip install 'recallseg[web]'."
         ) from error
-    client = PoliteClient(Limits(interval=config.interval), allow_hosts=config.allow_hosts)
+    client = PoliteClient(FetchLimits(interval=config.interval), allow_hosts=config.allow_hosts)
     build = SITES[config.site]
     site = build(client, base=config.base_url) if config.base_url else build(client)
     return WebSource(site, client, config.match, config.queries)

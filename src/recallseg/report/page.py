@@ -15,14 +15,14 @@ from recallseg.errors import RecallsegError
 from recallseg.files import write_text
 from recallseg.paper import NOTES
 from recallseg.report import plots, results
-from recallseg.report.gallery import Wall, walls_of
 from recallseg.report.images import colour
-from recallseg.report.memory import kept_megabytes
+from recallseg.report.kept_bytes import kept_megabytes
 from recallseg.report.pictures import Seen, Viewer
 from recallseg.report.results import Tasks, initial_classes, share_of_joint
 from recallseg.report.runs import Run, Task, read_runs
 from recallseg.report.series import Series, Value, joint_of, series_of, settings_but
 from recallseg.report.tables import Table
+from recallseg.report.walls import Wall, walls_of
 
 CURVES = {"all": "all classes so far", "old": "first classes", "new": "later classes"}
 

@@ -12,7 +12,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from recallseg.errors import RecallsegError
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.answers import FORM, REFUSALS, About, Answer, RunAbout, SampleAbout, StepAbout
-from recallseg.serve.limits import Limits
+from recallseg.serve.limits import ServerLimits
 from recallseg.serve.looking import look
 from recallseg.serve.pages import HEADERS, Page, docs_page, main_page
 from recallseg.serve.samples import Sample
@@ -26,7 +26,7 @@ RETRY = {"Retry-After": "2"}
 def create_app(
     runs: Mapping[str, Timeline],
     samples: Sequence[Sample] = (),
-    limits: Limits | None = None,
+    limits: ServerLimits | None = None,
     hosts: Sequence[str] = ("*",),
 ) -> FastAPI:
     """A server over opened runs by key: `model`, and `compare` where there is one.
@@ -34,7 +34,7 @@ def create_app(
     Requests for other `hosts` than these are refused, so that a page elsewhere cannot reach a
     server on this machine under a name of its own.
     """
-    limits, worker = limits or Limits(), Worker((limits or Limits()).waiting)
+    limits, worker = limits or ServerLimits(), Worker((limits or ServerLimits()).waiting)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -103,7 +103,7 @@ def _shown(page: Page) -> HTMLResponse:
 
 
 def _add_facts(
-    app: FastAPI, runs: Mapping[str, Timeline], samples: Sequence[Sample], limits: Limits
+    app: FastAPI, runs: Mapping[str, Timeline], samples: Sequence[Sample], limits: ServerLimits
 ) -> None:
     @app.get("/model", response_model=About)
     async def model() -> About:

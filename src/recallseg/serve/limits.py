@@ -7,7 +7,7 @@ PHOTO_FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP")
 
 
 @dataclass(frozen=True)
-class Limits:
+class ServerLimits:
     """Bounds that keep a server alive whatever is sent to it."""
 
     upload_bytes: int = 20_000_000

@@ -13,11 +13,13 @@ from recallseg.data.palette import palette_image
 from recallseg.errors import RecallsegError
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.answers import Answer, SeenClass, StepAnswer
-from recallseg.serve.limits import PHOTO_FORMATS, Limits
+from recallseg.serve.limits import PHOTO_FORMATS, ServerLimits
 from recallseg.serve.uploads import Upload
 
 
-def look(runs: Mapping[str, Timeline], upload: Upload, limits: Limits, deadline: float) -> Answer:
+def look(
+    runs: Mapping[str, Timeline], upload: Upload, limits: ServerLimits, deadline: float
+) -> Answer:
     """Decode a photo and segment it, unless its time is over; runs in the worker's thread."""
 
     def still_wanted() -> None:

@@ -11,10 +11,10 @@ from recallseg.errors import RecallsegError
 from recallseg.replay.web.crawler import WebSource
 from recallseg.replay.web.decoding import PhotoRules, clean_jpeg, fingerprint, is_near
 from recallseg.replay.web.failures import BadPhoto
-from recallseg.replay.web.fetching import Limits, PoliteClient
+from recallseg.replay.web.fetching import FetchLimits, PoliteClient
 from recallseg.replay.web.sites import FlickrSite
 
-QUICK = Limits(
+QUICK = FetchLimits(
     interval=0, idle_seconds=0.5, request_seconds=0.5, attempts=2, backoff=0.01, max_bytes=500_000
 )
 

@@ -14,9 +14,9 @@ from photo_site import Photo, PhotoSite
 
 from recallseg.replay.web.addresses import checked_addresses, is_public
 from recallseg.replay.web.failures import FetchError
-from recallseg.replay.web.fetching import Limits, PoliteClient, retry_after
+from recallseg.replay.web.fetching import FetchLimits, PoliteClient, retry_after
 
-QUICK = Limits(
+QUICK = FetchLimits(
     interval=0, idle_seconds=0.5, request_seconds=0.6, attempts=2, backoff=0.01, max_bytes=200_000
 )
 
@@ -25,7 +25,7 @@ def photo(answer: str) -> Photo:
     return Photo(1, ("cat",), "a cat", answer=answer)
 
 
-def fetch(answer: str, limits: Limits = QUICK) -> tuple[PhotoSite, FetchError]:
+def fetch(answer: str, limits: FetchLimits = QUICK) -> tuple[PhotoSite, FetchError]:
     with (
         PhotoSite([photo(answer)]) as site,
         PoliteClient(limits, allow_hosts=[site.host]) as client,
@@ -35,7 +35,7 @@ def fetch(answer: str, limits: Limits = QUICK) -> tuple[PhotoSite, FetchError]:
         return site, caught.value
 
 
-def search(site: PhotoSite, limits: Limits = QUICK):
+def search(site: PhotoSite, limits: FetchLimits = QUICK):
     with PoliteClient(limits, allow_hosts=["127.0.0.1"]) as client:
         return client.json(f"{site.base}/v1/images/", {"q": "cat", "page": "1", "page_size": "20"})
 
@@ -60,7 +60,7 @@ def test_it_says_who_it_is(monkeypatch):
 
 def test_requests_to_a_host_keep_their_distance():
     with PhotoSite([photo("photo")]) as site:
-        limits = Limits(interval=0.2)
+        limits = FetchLimits(interval=0.2)
         with PoliteClient(limits, allow_hosts=[site.host]) as client:
             for _ in range(4):
                 client.image(f"{site.base}/photo/1.jpg")
@@ -147,14 +147,14 @@ def test_a_long_pause_is_not_waited_for():
 
 def test_a_search_survives_errors_and_a_slow_answer():
     with PhotoSite([photo("photo")], faults=["500", "503 0", "slow"]) as site:
-        limits = Limits(interval=0, idle_seconds=0.3, attempts=4, backoff=0.01)
+        limits = FetchLimits(interval=0, idle_seconds=0.3, attempts=4, backoff=0.01)
         assert search(site, limits)["result_count"] == 1
     assert len(site.requests) == 4
 
 
 def test_the_time_for_all_retries_is_limited():
     with PhotoSite([], faults=["429 5"]) as site, pytest.raises(FetchError, match="HTTP 429"):
-        search(site, Limits(interval=0, total_seconds=2))
+        search(site, FetchLimits(interval=0, total_seconds=2))
     assert len(site.requests) == 1
 
 

@@ -19,12 +19,12 @@ CRAWLER = """
 import sys
 from pathlib import Path
 from recallseg.replay import write_manifest
-from recallseg.replay.web.fetching import Limits, PoliteClient
+from recallseg.replay.web.fetching import FetchLimits, PoliteClient
 from recallseg.replay.web.sites import FlickrSite
 from recallseg.replay.web.crawler import WebSource
 
 base, key, out, each, *classes = sys.argv[1:]
-with PoliteClient(Limits(interval=0), allow_hosts=[base.removeprefix("http://")]) as client:
+with PoliteClient(FetchLimits(interval=0), allow_hosts=[base.removeprefix("http://")]) as client:
     source = WebSource(FlickrSite(client, key, f"{base}/services/rest/", page_size=25), client)
     photos = [
         photo

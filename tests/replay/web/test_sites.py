@@ -4,11 +4,11 @@ import pytest
 from photo_site import KEY, Photo, PhotoSite, photos_of
 
 from recallseg.errors import RecallsegError
-from recallseg.replay.web.fetching import Limits, PoliteClient
+from recallseg.replay.web.fetching import FetchLimits, PoliteClient
 from recallseg.replay.web.searching import SITE_NAMES, Results
 from recallseg.replay.web.sites import SITES, CommonsSite, FlickrSite, OpenverseSite
 
-QUICK = Limits(interval=0, attempts=2, backoff=0.01)
+QUICK = FetchLimits(interval=0, attempts=2, backoff=0.01)
 
 
 @pytest.fixture

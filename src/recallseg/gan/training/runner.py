@@ -12,7 +12,7 @@ from recallseg.errors import RecallsegError
 from recallseg.files import content_key, write_json
 from recallseg.gan.generator import load_generator
 from recallseg.gan.named_tensors import save_named
-from recallseg.gan.sheet import write_sheet
+from recallseg.gan.sheet import write_sample_sheet
 from recallseg.gan.training.classifier_head import trained_classifier
 from recallseg.gan.training.images import ClassFolder, Draws
 from recallseg.gan.training.loop import train
@@ -54,7 +54,7 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
     classifier, accuracy = trained_classifier(outputs.classifier, folder, device, reporter)
 
     def look(iteration: int) -> None:
-        write_sheet(outputs.sheet, players.result(settings, whole=False), folder.names)
+        write_sample_sheet(outputs.sheet, players.result(settings, whole=False), folder.names)
         reporter.say(f"iteration {iteration}: samples in {outputs.sheet}")
 
     def keep(iteration: int) -> None:
@@ -65,7 +65,7 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
     small = {key: w.half() if w.abs().max() < HALF else w for key, w in weights.items()}
     save_named(outputs.generator, small, folder.names)
     generator = load_generator(outputs.generator).to(device)
-    write_sheet(outputs.sheet, generator, folder.names)
+    write_sample_sheet(outputs.sheet, generator, folder.names)
     recipe = {
         "key": key,
         "settings": asdict(settings),

@@ -11,7 +11,7 @@ from pathlib import Path
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
 from recallseg.replay.photos import ReplayPhoto, Say
-from recallseg.replay.queries import Match, matches, query_of
+from recallseg.replay.queries import MatchRule, matches, query_of
 from recallseg.replay.web.decoding import PhotoRules, clean_jpeg, fingerprint, is_near
 from recallseg.replay.web.failures import BadPhoto, FetchError
 from recallseg.replay.web.fetching import PoliteClient
@@ -29,7 +29,7 @@ class WebSource:
 
     site: Site
     client: PoliteClient
-    match: Match = "both"
+    match: MatchRule = "both"
     queries: Mapping[str, str] = field(default_factory=dict)
     """Class name to query, over the built-in table."""
     rules: PhotoRules = field(default_factory=PhotoRules)

@@ -22,7 +22,7 @@ CONTACT_VARIABLE = "RECALLSEG_CONTACT"
 
 
 @dataclass(frozen=True)
-class Limits:
+class FetchLimits:
     """How patient and how polite the client is; times are in seconds."""
 
     interval: float = 1.0
@@ -51,7 +51,7 @@ class PoliteClient:
 
     def __init__(
         self,
-        limits: Limits = Limits(),
+        limits: FetchLimits = FetchLimits(),
         contact: str | None = None,
         allow_hosts: Collection[str] = (),
     ) -> None:
