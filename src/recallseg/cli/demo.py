@@ -34,7 +34,9 @@ QUICK = (
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Where runs and the report go.")] = Path("demo"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Where runs and the report go.")] = Path(
+        "demo"
+    ),
     seed: Annotated[int, typer.Option(min=0)] = 0,
     quick: Annotated[
         bool, typer.Option("--quick", help="One class instead of five, and less of everything.")

@@ -1,7 +1,6 @@
 """`recallseg gan`: train a generator of one's own, and look at what one makes."""
 
 import json
-from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -59,11 +58,31 @@ def train(
 
     The same command again goes on where it was stopped; with more iterations, where it ended.
     """
-    given = locals() | {"mirror": data != TOY if mirror is None else mirror}
     from recallseg.data.toy import drawn_pictures
     from recallseg.gan.training import GanSettings, train_generator
 
-    settings = GanSettings(**{field.name: given[field.name] for field in fields(GanSettings)})
+    settings = GanSettings(
+        resolution=resolution,
+        iterations=iterations,
+        batch=batch,
+        width=width,
+        noise=noise,
+        first_side=first_side,
+        attention=attention,
+        seed=seed,
+        device=device,
+        discriminator=discriminator,
+        encoder_side=encoder_side,
+        discriminator_steps=discriminator_steps,
+        guidance=guidance,
+        guided=guided,
+        generator_lr=generator_lr,
+        discriminator_lr=discriminator_lr,
+        ema=ema,
+        mirror=data != TOY if mirror is None else mirror,
+        checkpoint_seconds=checkpoint_seconds,
+        sheet_every=sheet_every,
+    )
     recipe = train_generator(drawn_pictures() if data == TOY else data, out, settings)
     typer.echo(json.dumps(recipe, indent=2) if as_json else _summary(recipe, out))
 

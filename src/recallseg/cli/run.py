@@ -17,7 +17,7 @@ Overrides = Annotated[
 def run(
     configs: Overrides,
     out: Annotated[
-        Path, typer.Option(help="Where run folders go; each run has one of its own in it.")
+        Path, typer.Option("--out", "-o", help="Where run folders go, one for each run.")
     ] = Path("runs"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only show the plan.")] = False,
     presence: Annotated[

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 def table(
     spec: Annotated[Path, typer.Argument(help="A YAML file such as tables/voc-mini-15-1.yaml.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value … for all runs")] = None,
-    out: Annotated[Path, typer.Option(help="Where run folders and the report go.")] = Path("runs"),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where run folders and the report go.")
+    ] = Path("runs"),
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Run a grid of methods, scenarios, setups and seeds; the same command again goes on.
