@@ -106,11 +106,12 @@ def _show_result(folder: Path, result: "ResultRecord", as_json: bool) -> None:
     from recallseg.runs.folder import RunFolder
 
     title = f"{result['method']} {result['dataset']} {result['scenario']} {result['setup']}: mIoU"
-    table = Table("step", "new classes", *result["steps"][0]["miou"], title=title)
+    table = Table("step", "new classes", *result["steps"][0]["miou"], "near edges", title=title)
     for column in table.columns[2:]:
         column.justify = "right"
     for step in result["steps"]:
-        scores = [_score(value) for value in step["miou"].values()]
+        edges = step.get("miou_boundary", {}).get("all")
+        scores = [_score(value) for value in (*step["miou"].values(), edges)]
         table.add_row(str(step["step"]), ", ".join(step["classes"]), *scores)
     console = Console()
     console.print(table, markup=False)
@@ -132,6 +133,8 @@ def _show_scores(scores: "StepRecord", as_json: bool) -> None:
     table.add_section()
     for name, value in scores["miou"].items():
         table.add_row(f"mean: {name}", _score(value), "")
+    for name, value in scores.get("miou_boundary", {}).items():
+        table.add_row(f"mean near edges: {name}", _score(value), "")
     for column in table.columns[1:]:
         column.justify = "right"
     Console().print(table, markup=False)

@@ -101,5 +101,5 @@ def _conclude(learner: ContinualLearner, measured: list[StepRecord | None]) -> R
 
 
 def _line(metrics: StepRecord) -> str:
-    shown = {**metrics["miou"], "at boundaries": metrics.get("miou_boundary", {}).get("all")}
+    shown = {**metrics["miou"], "near edges": metrics.get("miou_boundary", {}).get("all")}
     return "  ".join(f"{name} {'–' if v is None else f'{v:.1f}'}" for name, v in shown.items())
