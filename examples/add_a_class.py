@@ -16,7 +16,7 @@ from recallseg.data.toy import write_scenes, write_snapshots
 
 FIRST, LATER = ["bus", "cat", "sheep"], ["cow"]
 QUICK = [
-    "views.crop=97",
+    "views.crop=96",
     "views.label_stride=2",
     "optim.iterations_per_class=12",
     "increment.iterations_per_class=40",

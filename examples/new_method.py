@@ -18,7 +18,7 @@ from recallseg.model import Segmenter
 
 SETTINGS = [
     "scenario.spec=2-1",
-    "views.crop=97",
+    "views.crop=96",
     "optim.iterations_per_class=12",
     "increment.iterations_per_class=40",
     "bank.views=2",

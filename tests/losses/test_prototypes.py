@@ -110,8 +110,9 @@ def test_nothing_to_see_is_finite(name):
 
 
 def test_cells_take_the_labels_at_their_places():
-    labels = torch.arange(15, dtype=torch.uint8).view(1, 3, 5)
-    assert sdr.at_cells(labels, (2, 3), 2).tolist() == [[[0, 2, 4], [10, 12, 14]]]
-    beyond = sdr.at_cells(labels[:, :, :4], (2, 3), 2)
-    assert beyond.tolist() == [[[0, 2, 255], [10, 12, 255]]]
+    labels = torch.arange(24, dtype=torch.uint8).view(1, 4, 6)
+    assert sdr.at_cells(labels, (2, 3), 2).tolist() == [[[7, 9, 11], [19, 21, 23]]]
+    assert torch.equal(sdr.at_cells(labels, (4, 6), 1), labels)
+    beyond = sdr.at_cells(labels[:, :, :5], (2, 3), 2)
+    assert beyond.tolist() == [[[7, 9, 255], [19, 21, 255]]]
     assert beyond.dtype == torch.uint8

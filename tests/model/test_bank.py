@@ -80,7 +80,7 @@ def test_the_key_covers_all_that_features_depend_on(tmp_path, dataset, encoder):
 def test_a_bank_takes_the_space_it_says_and_no_more(tmp_path, dataset, encoder):
     bank = bank_of(tmp_path, dataset, encoder, recipe=ViewRecipe(65, label_stride=4), views=4)
     bank.fill([0, 1])
-    per_photo = 4 * (2 * (128 + 256 + 512) * 9 * 9 + 17 * 17)
+    per_photo = 4 * (2 * (128 + 256 + 512) * 10 * 10 + 16 * 16)
     assert bank.bytes_per_photo == per_photo
     assert 2 * per_photo <= bytes_on_disk(bank.folder) <= 2 * per_photo + 12 * 4096
     assert json.loads((bank.folder / "about.json").read_text())["views"] == 4

@@ -34,6 +34,8 @@ def colour_model(encoder: Encoder, neck: int | None = None) -> Segmenter:
                 (shares / len(widths)).view(1, -1, 1, 1).expand_as(decoder.neck.weight)
             )
         stem = next(m for m in encoder.body.modules() if isinstance(m, nn.Conv2d))
+        if any(isinstance(module, nn.MaxPool2d) for module in encoder.body.modules()):
+            _hand_on(stem, late=1)  # pooling three around the first of two looks a pixel early
         stem.weight *= torch.tensor([3e-3, 0, 0]).view(1, 3, 1, 1)  # far from where ReLU6 clips
         encoder.eval()
         ground, red = (
@@ -48,22 +50,28 @@ def colour_model(encoder: Encoder, neck: int | None = None) -> Segmenter:
     return Segmenter(encoder, decoder).eval().requires_grad_(False)
 
 
-def _hand_on(conv: nn.Conv2d) -> None:
-    """Let a convolution give the mean of its input channels, blurred if it makes them coarser."""
+def _hand_on(conv: nn.Conv2d, late: int = 0) -> None:
+    """Let a convolution give the mean of its input channels, blurred if it makes them coarser.
+
+    It then looks at the middle of the two pixels that it makes one of, or `late` pixels further.
+    """
     side = conv.kernel_size[0]
     row = torch.zeros(side)
-    row[side // 2] = 1
-    if conv.stride[0] > 1:
-        binomial = [math.comb(side - 1, place) for place in range(side)]
-        row = torch.tensor(binomial) / 2 ** (side - 1)
-        row *= side > 1  # a strided shortcut, which would only alias
+    if conv.stride[0] == 1:
+        row[side // 2] = 1
+    elif side > 1:  # a strided 1×1 is a shortcut, which would only alias
+        before = (side - conv.stride[0]) // 2 if conv.padding[0] == 0 else conv.padding[0]
+        first = before + late  # the middle lies between this tap and the next
+        half = min(first + 1, side - 1 - first)
+        binomial = [math.comb(2 * half - 1, place) for place in range(2 * half)]
+        row[first + 1 - half : first + 1 + half] = torch.tensor(binomial) / 2 ** (2 * half - 1)
     conv.weight.copy_((row[:, None] * row[None] / conv.weight.shape[1]).expand_as(conv.weight))
     if conv.bias is not None:
         conv.bias.zero_()
 
 
 def _plain(colour: tuple[int, int, int]) -> torch.Tensor:
-    return torch.tensor(colour, dtype=torch.uint8).view(1, 3, 1, 1).expand(1, 3, 129, 129)
+    return torch.tensor(colour, dtype=torch.uint8).view(1, 3, 1, 1).expand(1, 3, 128, 128)
 
 
 def disc_photo(
@@ -71,7 +79,7 @@ def disc_photo(
 ) -> tuple[Image.Image, np.ndarray]:
     """A red disc on plain ground, off the middle, and its mask."""
     rows, columns = np.mgrid[:height, :width]
-    mask = np.hypot(rows - 0.44 * height, columns - 0.57 * width) <= 0.27 * min(height, width)
+    mask = np.hypot(rows - 0.46 * height, columns - 0.54 * width) <= 0.33 * min(height, width)
     photo = np.where(mask[..., None], RED, ground).astype(np.uint8)
     return Image.fromarray(photo), mask.astype(np.uint8)
 

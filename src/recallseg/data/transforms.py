@@ -46,12 +46,18 @@ class ViewRecipe:
     scale: tuple[float, float] = (0.5, 1.5)
     padding: Colour = (124, 116, 104)
     label_stride: int = 1
-    """Labels are kept at the pixels 0, n, 2n …; the loss is computed there, and costs less."""
+    """Labels are kept at one pixel out of n in each direction, the one in their middle; the loss is
+    computed there, and costs less."""
 
     @property
     def label_size(self) -> int:
         """Height and width of a view's labels."""
-        return len(range(0, self.crop, self.label_stride))
+        return len(range(self.crop)[self.kept])
+
+    @property
+    def kept(self) -> slice:
+        """The pixels along a side whose labels are kept."""
+        return slice(self.label_stride // 2, None, self.label_stride)
 
     def __call__(
         self, photo: torch.Tensor, mask: torch.Tensor, rng: Random
@@ -74,7 +80,7 @@ class ViewRecipe:
 
         view = cut(photo, InterpolationMode.BILINEAR, list(self.padding))
         labels = cut(mask[None], InterpolationMode.NEAREST_EXACT, PADDING)[0]
-        return view, labels[:: self.label_stride, :: self.label_stride].contiguous()
+        return view, labels[self.kept, self.kept].contiguous()
 
     def _offset(self, length: int, rng: Random) -> int:
         """Where the window begins along one side; negative where the photo is smaller than it."""

@@ -14,15 +14,15 @@ from recallseg.labels import VOID
 EPSILON = 1e-6
 
 
-def at_cells(labels: Tensor, size: tuple[int, int], every: int) -> Tensor:
-    """Labels (B, H, W) of features of a `size`, whose cells lie at every `every`-th label.
+def at_cells(labels: Tensor, size: tuple[int, int], each: int) -> Tensor:
+    """Labels (B, H, W) of features of a `size`: the middle one of the `each`² labels of a cell.
 
     A cell beyond the last label is void.
     """
-    height, width = ((length - 1) * every + 1 for length in size)
+    height, width = (length * each for length in size)
     bottom, right = max(0, height - labels.shape[1]), max(0, width - labels.shape[2])
     filled = functional.pad(labels, (0, right, 0, bottom), value=VOID)
-    return filled[:, ::every, ::every]
+    return filled[:, each // 2 :: each, each // 2 :: each]
 
 
 def class_means(features: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:

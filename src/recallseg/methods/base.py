@@ -23,7 +23,7 @@ class Batch(NamedTuple):
     features: Tensor | None = None
     """(B, C, h, w) of a frozen encoder; photos are not needed then."""
     label_stride: int = 1
-    """Labels are those of the pixels 0, n, 2n … in both directions."""
+    """Labels are those of one pixel out of n in each direction, the one in their middle."""
 
     def to(self, device: torch.device) -> "Batch":
         """The same samples on a device."""

@@ -4,25 +4,26 @@ import recallseg.torchvision_guard  # noqa: F401
 
 import hashlib
 from functools import cache
-from typing import Any, Self
+from typing import Self
 
 import timm
 import torch
+import torch.nn.functional as F
 from timm.layers import Conv2dSame
 from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from recallseg.errors import RecallsegError
-from recallseg.model.geometry import GEOMETRY, is_centred, pad_to_cells, to_finer
+from recallseg.model.geometry import GEOMETRY, pad_to_cells, to_finer
 from recallseg.model.weights import create, timm_name
 
-PROBE_SIZE = 129
+PROBE_SIZE = 128
 
 
 class Encoder(nn.Module):
     """A timm CNN that turns images (B,3,H,W) into features (B,channels,h,w), at `stride`.
 
-    Images are padded to k·`coarsest`+1 pixels, `coarsest` being the stride of its last stage, so
+    Images are padded to k·`coarsest` pixels, `coarsest` being the stride of its last stage, so
     that cells lie where `geometry` says, for every size of an image. `weights` is `imagenet`,
     `none` or the path of a file. The features are those of the last stage; with `finest`, a
     stride, those of all stages from there up, side by side at the finest of them, which gives
@@ -51,7 +52,7 @@ class Encoder(nn.Module):
         stages = _offered_stages(name, output_stride)
         kept = _kept_stages(name, stages, finest) if finest else (len(stages) - 1,)
         options = {"features_only": True, "output_stride": output_stride, "out_indices": kept}
-        self.body = _pad_evenly(create(name, weights, **options))
+        self.body = _pad_alike(create(name, weights, **options))
         self.channels = sum(stages[index][0] for index in kept)
         self.stride, self.coarsest = stages[kept[0]][1], output_stride
         config = timm.get_pretrained_cfg(timm_name(name))
@@ -121,64 +122,56 @@ class Encoder(nn.Module):
 
 @cache
 def _offered_stages(name: str, output_stride: int) -> list[tuple[int, int]]:
-    """(channels, stride) of each stage of a timm CNN, verified by looking at a random image.
+    """(channels, stride) of each stage of a timm CNN, verified by a forward pass without data.
 
     timm's models refuse options in many ways (and some ignore the output stride), so all of them
-    end in one sentence here. So does one whose cells lie elsewhere than `geometry` says.
+    end in one sentence here. So does one that has not a cell for every square of pixels.
     """
     translated = timm_name(name)
     refusal = f"The timm model '{translated}' cannot be an encoder at output stride {output_stride}"
-    advice = "Use a CNN such as efficientnet_lite0 or resnet101"
     try:
-        body, maps, mirrored = _probed(translated, output_stride)
+        with torch.device("meta"):
+            body = timm.create_model(translated, features_only=True, output_stride=output_stride)
+            maps = body.eval()(torch.empty(1, 3, PROBE_SIZE, PROBE_SIZE))
         stages = list(zip(body.feature_info.channels(), body.feature_info.reduction(), strict=True))
     except Exception as error:
         raise RecallsegError(
-            f"{refusal}: timm refuses to build its features ({type(error).__name__}). {advice}, "
-            "and a stride of 8, 16 or 32."
+            f"{refusal}: timm refuses to build its features ({type(error).__name__}). Use a CNN "
+            "such as efficientnet_lite0 or resnet101, and a stride of 8, 16 or 32."
         ) from error
     shapes = [tuple(one.shape) for one in maps]
-    cells = [(PROBE_SIZE - 1) // stride + 1 for _, stride in stages]
-    expected = [(1, width, n, n) for (width, _), n in zip(stages, cells, strict=True)]
+    expected = [(1, channels, *[PROBE_SIZE // stride] * 2) for channels, stride in stages]
     if shapes != expected or stages[-1][1] != output_stride:
         raise RecallsegError(
-            f"{refusal}: a {PROBE_SIZE}-pixel image gives features of the shapes {shapes} instead "
-            f"of {expected}. {advice}."
-        )
-    if not is_centred(maps, mirrored):
-        raise RecallsegError(
-            f"{refusal}: it looks at places beside the multiples of its strides, so that masks "
-            f"would lie beside the things. {advice}."
+            f"{refusal}: a {PROBE_SIZE}-pixel image gives features of the shapes {shapes}. Use a "
+            "CNN such as efficientnet_lite0 or resnet101."
         )
     return stages
 
 
-@torch.no_grad()
-def _probed(name: str, output_stride: int) -> tuple[Any, list[Tensor], list[Tensor]]:
-    """A timm CNN with random symmetric kernels, and its maps of an image and of its mirror."""
-    draw = torch.Generator().manual_seed(0)
-    with torch.device("cpu"), torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        body = timm.create_model(name, features_only=True, output_stride=output_stride).eval()
-        for module in body.modules():
-            if isinstance(module, nn.Conv2d):
-                module.weight.copy_((module.weight + module.weight.flip(2, 3)) / 2)
-        image = torch.rand(1, 3, PROBE_SIZE, PROBE_SIZE, generator=draw)
-        return body, body(image), body(image.flip(2, 3))
+class PaddedConv(nn.Conv2d):
+    """A convolution that makes its input coarser and pads it as TensorFlow does for even inputs.
 
-
-def _pad_evenly(body: nn.Module) -> nn.Module:
-    """Give convolutions that pad by the parity of their input the padding of odd inputs.
-
-    timm's `tf_` networks have them. The padding that the geometry needs is the same on both sides,
-    and constant, so that nothing has to be copied.
+    timm's `tf_` networks work the padding out anew for each input. Here inputs are always of even
+    sides, so that it is the same for all: one more on the right and below.
     """
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The convolution of (B,C,H,W), with H/stride rows and W/stride columns."""
+        padding = []
+        for side in (1, 0):
+            reach = (self.kernel_size[side] - 1) * self.dilation[side] + 1
+            before, uneven = divmod(max(reach - self.stride[side], 0), 2)
+            padding += [before, before + uneven]
+        padded = F.pad(x, padding)
+        return F.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
+
+
+def _pad_alike(body: nn.Module) -> nn.Module:
+    """Let convolutions that pad by the size of their input pad all inputs alike."""
     for module in body.modules():
         if isinstance(module, Conv2dSame):
-            module.__class__ = nn.Conv2d
-            reach = zip(module.kernel_size, module.dilation, strict=True)
-            height, width = ((size - 1) * dilation // 2 for size, dilation in reach)
-            module.padding = (height, width)
+            module.__class__ = PaddedConv
     return body
 
 

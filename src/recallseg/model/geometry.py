@@ -1,47 +1,57 @@
-"""Where features lie in a photo: cell (i, j) is at the pixel (stride·i, stride·j).
+"""Where features lie in a photo: a cell lies in the middle of the square of pixels it stands for.
 
-This is DeepLab's own convention. It holds for photos whose sides are k·stride+1 pixels, because
-only there do the first and the last cell lie on the first and the last pixel, however a network
-pads. So every photo is padded to such a size on its right and below, and what was added is cut off
-again. Nothing else turns features into pixels.
+Along each side, cell i of a stride lies at the pixel stride·i + (stride-1)/2, for the maps of all
+stages alike. That is where networks look that were trained on photos of even sides and on their
+mirror images, whatever way they pad: mirroring takes squares to squares. It holds for sides of
+k·stride pixels, so every photo is padded to such a size on its right and below, and what was added
+is cut off again. Nothing else turns features into pixels.
 """
+
+from functools import lru_cache
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-GEOMETRY = "cells at multiples of the stride"
+GEOMETRY = "cells in the middle of their squares"
 """Part of the key of everything that is computed from features."""
 
 
 def pad_to_cells(images: Tensor, stride: int) -> Tensor:
-    """Images (B,3,H,W), zero-padded on the right and below until both sides are k·stride+1."""
-    below, right = ((1 - length) % stride for length in images.shape[-2:])
+    """Images (B,3,H,W), zero-padded on the right and below until both sides are k·stride."""
+    below, right = (-length % stride for length in images.shape[-2:])
     return F.pad(images, (0, right, 0, below))
 
 
 def to_pixels(maps: Tensor, stride: int, size: tuple[int, int], every: int = 1) -> Tensor:
-    """Maps (B,C,h,w) of a stride, bilinearly at the pixels 0, every, 2·every …, as (B,C,*size).
+    """Maps (B,C,h,w) of a stride, bilinearly at pixels, as (B,C,*size); the padding is left out.
 
-    `size` counts those pixels in each direction and leaves the padding out. `every` divides the
-    extent of the maps, (h-1)·stride.
+    With `every`, only at the pixels that `sparse` takes, `size` of them in each direction.
     """
-    whole = [(length - 1) * stride // every + 1 for length in maps.shape[-2:]]
-    return to_finer(maps, (whole[0], whole[1]))[..., : size[0], : size[1]]
+    height, width = maps.shape[-2:]
+    if every == 1:
+        return to_finer(maps, (height * stride, width * stride))[..., : size[0], : size[1]]
+    rows, columns = (
+        _weights(count, cells, stride, every).to(maps)
+        for count, cells in zip(size, (height, width), strict=True)
+    )
+    return rows @ maps @ columns.T
 
 
 def to_finer(maps: Tensor, size: tuple[int, int]) -> Tensor:
-    """Maps (B,C,h,w) at a finer grid over the same pixels: corners lie on corners."""
-    return F.interpolate(maps, size=size, mode="bilinear", align_corners=True)
+    """Maps (B,C,h,w) at a finer grid over the same pixels."""
+    return F.interpolate(maps, size=size, mode="bilinear", align_corners=False)
 
 
-def is_centred(maps: list[Tensor], mirrored: list[Tensor]) -> bool:
-    """Whether each map of a mirrored image is the mirror of the map of the image.
+def sparse(every: int) -> slice:
+    """One pixel out of `every`, the one in their middle."""
+    return slice(every // 2, None, every)
 
-    A network whose kernels are symmetric answers so only if its cells lie symmetrically in the
-    image, which for sides of k·stride+1 pixels and k+1 cells means at the multiples of the stride.
-    """
-    return all(
-        torch.allclose(one, other.flip(2, 3), rtol=0, atol=1e-3 * float(one.abs().max()))
-        for one, other in zip(maps, mirrored, strict=True)
-    )
+
+@lru_cache(maxsize=64)
+def _weights(count: int, cells: int, stride: int, every: int) -> Tensor:
+    """What each cell counts for at each of `count` sparse pixels, (count, cells); rows sum to 1."""
+    pixels = torch.arange(count, dtype=torch.float64) * every + every // 2
+    places = ((pixels + 0.5) / stride - 0.5).clamp(0, cells - 1)
+    apart = (places[:, None] - torch.arange(cells)[None]).abs()
+    return (1 - apart).clamp(min=0).float()

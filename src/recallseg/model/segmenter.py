@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from recallseg.model.decoder import Decoder
 from recallseg.model.encoders import Encoder
-from recallseg.model.geometry import to_pixels
+from recallseg.model.geometry import sparse, to_pixels
 
 
 class Output(NamedTuple):
@@ -36,14 +36,14 @@ class Segmenter(nn.Module):
     ) -> Output:
         """Logits (B,C,*size) of images (uint8 or float in [0,1]), or of features encoded before.
 
-        They are those of the pixels 0, every, 2·every … in both directions, `size` of them: by
-        default all of the images; features must be told.
+        With `every`, they are those of one pixel out of so many in each direction. `size` is how
+        many there are: by default all of the images; features must be told.
         """
         if features is None:
             if images is None:
                 raise ValueError("give images or their features")
-            features = self.encoder(images)
-            size = size or (-(-images.shape[-2] // every), -(-images.shape[-1] // every))
+            features, kept = self.encoder(images), sparse(every)
+            size = size or (len(range(images.shape[-2])[kept]), len(range(images.shape[-1])[kept]))
         if size is None:
             raise ValueError("features must come with the size that the logits shall have")
         logits = to_pixels(self.decoder(features), self.encoder.stride, size, every)

@@ -24,7 +24,7 @@ Photo = Image.Image | Path | str | npt.NDArray[np.uint8]
 
 MAX_PIXELS = 178_000_000
 """The largest photo that is opened."""
-TILE, MARGIN = 1025, 192
+TILE, MARGIN = 1024, 192
 """Larger photos are looked at in tiles of that side, which needs no padding at any stride; the
 margin is how far a decoder with the usual dilations reaches."""
 BATCH, AHEAD, AHEAD_PIXELS = 8, 64, 32_000_000
