@@ -28,6 +28,7 @@ SETTINGS = [
 class Anchored(Method):
     """Cross-entropy, and the squared way that old channels have moved since the last step."""
 
+    title = "Anchored"
     defaults = {"anchor": 1.0}
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:

@@ -26,8 +26,8 @@ SMALL = [
     "increment.iterations_per_class=1",
     "helper.optim.iterations_per_class=0.1",
     "replay.images_per_class=1",
-    "replay.classifier=efficientnet_lite0",
-    "replay.present=false",
+    "replay.gan.classifier=efficientnet_lite0",
+    "replay.filters.present=false",
     "bank.views=1",
 ]
 
@@ -64,9 +64,9 @@ def test_stuff_is_searched_for_like_any_other_class(ade, tmp_path, monkeypatch):
             "recall-web",
             ade,
             tmp_path,
-            f"replay.base_url={site.base}/services/rest/",
-            f"replay.allow_hosts=[{site.host}]",
-            "replay.interval=0",
+            f"replay.web.base_url={site.base}/services/rest/",
+            f"replay.web.allow_hosts=[{site.host}]",
+            "replay.web.interval=0",
         )
     assert [entry["class_name"] for entry in found] == list(CLASSES[1:141])
 
@@ -75,7 +75,7 @@ def test_stuff_is_mapped_and_generated_like_any_other_class(ade, tmp_path):
     torch.manual_seed(0)
     generator = BigGAN(BigGANConfig.at(64, channel_width=8))
     save_file(generator.state_dict(), tmp_path / "gan.safetensors")
-    found = learn("recall-gan", ade, tmp_path, f"replay.path={tmp_path}/gan.safetensors")
+    found = learn("recall-gan", ade, tmp_path, f"replay.gan.path={tmp_path}/gan.safetensors")
     mapping = json.loads((tmp_path / "recall-gan" / "mapping.json").read_text())
     assert mapping.keys() == set(CLASSES[1:])
     assert all(entry["query"] == mapping[entry["class_name"]][0][1] for entry in found)

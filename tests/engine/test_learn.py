@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from drawn import draw_pair, write_folder
 from PIL import Image
-from tiny import tiny_config
+from tiny import TINY, tiny_config
 
 from recallseg.config import load_config
 from recallseg.data import open_dataset
@@ -17,25 +17,6 @@ from recallseg.engine.session.data import scenario_of
 from recallseg.errors import RecallsegError
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
-
-OPTIM = {"name": "sgd", "lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 2}
-TINY = [
-    "model.encoder=mobilenetv2_035",
-    "model.weights=none",
-    "model.neck=null",
-    "model.neck_stride=8",
-    "views.crop=33",
-    "views.scale=[0.8,1.2]",
-    "views.label_stride=1",
-    "bank.views=2",
-    "replay.images_per_class=3",
-    "replay.present=false",
-    *(f"optim.{key}={value}" for key, value in OPTIM.items()),
-    *("optim.encoder_lr_factor=1.0", "optim.encoder_delay=0", "optim.warmup=0", "optim.ema=0"),
-    *(f"{part}.weight_decay=0.0001" for part in ("optim", "increment", "helper.optim")),
-    *(f"increment.{key}={value}" for key, value in OPTIM.items()),
-    *(f"helper.optim.{key}={value}" for key, value in OPTIM.items()),
-]
 
 
 @pytest.fixture

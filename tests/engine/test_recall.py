@@ -42,9 +42,9 @@ def recall_config(tmp_path, photos, **changes):
     settings = {
         "method__name": "recall",
         "replay__source": "folder",
-        "replay__path": str(photos),
+        "replay__folder__path": photos and str(photos),
         "replay__images_per_class": 3,
-        "replay__present": False,
+        "replay__filters__present": False,
         "helper__optim": {"lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 2},
     }
     return tiny_config(tmp_path / "voc", **settings | changes)
@@ -211,11 +211,11 @@ def test_a_class_without_photos_is_told_and_left_out(tmp_path, photos, capsys):
 
 def test_missing_photos_are_a_sentence_before_training(tmp_path, monkeypatch):
     seen = watch(monkeypatch)
-    config = recall_config(tmp_path, tmp_path / "gone", replay__path=None)
-    with pytest.raises(RecallsegError, match=r"replay\.source=folder needs replay\.path"):
+    config = recall_config(tmp_path, tmp_path / "gone", replay__folder__path=None)
+    with pytest.raises(RecallsegError, match=r"replay\.source=folder needs replay\.folder\.path"):
         run(config, tmp_path / "run")
     with pytest.raises(RecallsegError, match="Known: none, folder, web, gan"):
-        run(recall_config(tmp_path, None, replay__source="tv", replay__path=None), tmp_path / "x")
+        run(recall_config(tmp_path, None, replay__source="tv"), tmp_path / "x")
     assert not seen
 
 
@@ -231,11 +231,10 @@ def test_photos_may_come_from_a_photo_site(tmp_path, monkeypatch):
             tmp_path,
             None,
             replay__source="web",
-            replay__path=None,
-            replay__site="flickr",
-            replay__base_url=f"{site.base}/services/rest/",
-            replay__allow_hosts=[site.host],
-            replay__interval=0,
+            replay__web__site="flickr",
+            replay__web__base_url=f"{site.base}/services/rest/",
+            replay__web__allow_hosts=[site.host],
+            replay__web__interval=0,
             replay__images_per_class=2,
         )
         run(config, tmp_path / "run")
@@ -277,8 +276,9 @@ def test_images_may_come_from_a_generator(tmp_path, monkeypatch):
     save_file(generator.state_dict(), tmp_path / "gan.safetensors")
     config = recall_config(
         tmp_path,
-        tmp_path / "gan.safetensors",
+        None,
         replay__source="gan",
+        replay__gan__path=str(tmp_path / "gan.safetensors"),
         replay__images_per_class=2,
         scenario__spec="19-1",
     )

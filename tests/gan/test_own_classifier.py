@@ -17,7 +17,8 @@ from recallseg.gan.own_classifier import build_classifier, load_classifier, pool
 from recallseg.gan.training import quality as quality_module
 from recallseg.gan.training.classifier_head import fit_head
 from recallseg.gan.training.quality import Judge, quality
-from recallseg.replay.gan_source import GanSource
+from recallseg.replay.gan_images import GanSource
+from recallseg.replay.gan_source import GanSettings
 from recallseg.replay.mapping import Match, check_mapping, map_classes
 from recallseg.reporter import Reporter
 
@@ -139,23 +140,28 @@ def test_the_mapping_has_the_classifiers_own_names(classifier):
 
 def test_a_mapping_to_another_generators_names_is_refused(tmp_path):
     generator = BigGAN(BigGANConfig.at(32, channel_width=4, num_classes=2))
-    known, unknown = GanSource(generator, names=NAMES), GanSource(generator)
-    known.learn({"rose": (Match(1, "red", 0.9),)})
+    known, unknown = (
+        GanSource(generator, GanSettings(), names=NAMES),
+        GanSource(generator, GanSettings()),
+    )
+    known.take_up({"rose": (Match(1, "red", 0.9),)})
     wrong = {"shark": (Match(1, "tench", 0.9),)}
-    unknown.learn(wrong)
+    unknown.take_up(wrong)
     with pytest.raises(
         RecallsegError,
         match=r"'shark' is mapped to class 1 \(tench\), .* class 1 is 'red'; set rep",
     ):
-        known.learn(wrong)
+        known.take_up(wrong)
 
 
 def test_images_of_a_generator_trained_anew_are_made_anew(tmp_path):
     torch.manual_seed(0)
     hashes = []
     for _ in range(2):
-        source = GanSource(BigGAN(BigGANConfig.at(32, channel_width=4, num_classes=2)).eval())
-        source.learn({"rose": (Match(1, "red", 0.9),)})
+        source = GanSource(
+            BigGAN(BigGANConfig.at(32, channel_width=4, num_classes=2)).eval(), GanSettings()
+        )
+        source.take_up({"rose": (Match(1, "red", 0.9),)})
         photos = [source.collect("rose", 1, tmp_path, str) for _ in range(2)]
         assert photos[0] == photos[1]
         hashes.append(photos[0][0].sha256)
@@ -165,8 +171,8 @@ def test_images_of_a_generator_trained_anew_are_made_anew(tmp_path):
 def test_images_are_as_large_as_is_asked_for(tmp_path):
     generator = BigGAN(BigGANConfig.at(32, channel_width=4, num_classes=2)).eval()
     for asked, size in ((None, (32, 32)), (48, (48, 48))):
-        source = GanSource(generator, side=asked)
-        source.learn({"rose": (Match(1, "red", 0.9),)})
+        source = GanSource(generator, GanSettings(side=asked))
+        source.take_up({"rose": (Match(1, "red", 0.9),)})
         [photo] = source.collect("rose", 1, tmp_path, str)
         with Image.open(photo.path(tmp_path)) as image:
             assert image.size == size

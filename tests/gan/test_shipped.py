@@ -6,14 +6,13 @@ from pathlib import Path
 import pytest
 import torch
 
-from recallseg.config import ReplayConfig
 from recallseg.data.toy import SUBJECTS, TWINS
 from recallseg.gan.generator import load_generator, sample
 from recallseg.gan.named_tensors import class_names
 from recallseg.gan.own_classifier import build_classifier
 from recallseg.gan.shipped import SHIPPED, classifier_file, generator_file
 from recallseg.gan.training.quality import Judge
-from recallseg.replay.sources import build_source
+from recallseg.replay.gan_source import GanSettings
 
 TOY = Path("toy")
 
@@ -45,6 +44,6 @@ def test_what_it_makes_is_recognised(subject):
 
 
 def test_a_configuration_names_it():
-    source = build_source(ReplayConfig(source="gan", path=TOY, classifier="toy"))
+    source = GanSettings(path=TOY, classifier="toy").open()
     assert source.name == "gan"
     assert source.names == tuple(SUBJECTS)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from recallseg.cli.gan import train
 from recallseg.cli.main import app
-from recallseg.engine.old_classes.step_mapping import box, map_step
+from recallseg.engine.old_classes.lessons import lesson_of
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.errors import RecallsegError
@@ -30,6 +30,7 @@ from recallseg.gan.training.images import ClassFolder, Draws
 from recallseg.gan.training.loop import play
 from recallseg.gan.training.players import Players
 from recallseg.gan.training.statistics import standing_statistics
+from recallseg.replay.step_mapping import box, map_step
 
 COLOURS = {"blue": (40, 40, 220), "red": (220, 40, 40)}
 QUICK = GanSettings(
@@ -340,9 +341,11 @@ def test_broken_images_are_found_before_training(data, tmp_path):
 def test_a_step_is_mapped_to_the_generators_own_classes(map_by, toy, tmp_path):
     path, _ = toy
     classifier = build_classifier(str(path.with_name("toy.classifier.safetensors")))
-    config = tiny_config(tmp_path / "voc", replay__map_by=map_by)
+    config = tiny_config(tmp_path / "voc", replay__source="gan", replay__gan__map_by=map_by)
     world, session = RunData.open(config), Session.open(config)
-    mapping = map_step(session, world, world.scenario[2], classifier, {})
+    mapping = map_step(
+        lesson_of(session, world, world.scenario[2], {}), classifier, config.replay.settings, {}
+    )
     assert [*mapping] == ["tvmonitor"]
     assert {match.name for match in mapping["tvmonitor"]} == set(COLOURS)
     assert sum(match.score for match in mapping["tvmonitor"]) == pytest.approx(1)
@@ -351,12 +354,17 @@ def test_a_step_is_mapped_to_the_generators_own_classes(map_by, toy, tmp_path):
 def test_a_few_photos_of_each_class_are_enough_to_map_it(toy, tmp_path, monkeypatch):
     path, _ = toy
     classifier = build_classifier(str(path.with_name("toy.classifier.safetensors")))
-    config = tiny_config(tmp_path / "voc", replay__map_by="boxes", replay__map_photos=2)
+    config = tiny_config(
+        tmp_path / "voc",
+        replay__source="gan",
+        replay__gan__map_by="boxes",
+        replay__gan__map_photos=2,
+    )
     world, session = RunData.open(config), Session.open(config)
     seen, prepare = [], classifier.prepare
     monkeypatch.setattr(classifier, "prepare", lambda photo: seen.append(photo) or prepare(photo))
     step = world.scenario[0]
-    mapping = map_step(session, world, step, classifier, {})
+    mapping = map_step(lesson_of(session, world, step, {}), classifier, config.replay.settings, {})
     assert set(mapping) == set(world.scenario.names(step.new_classes))
     assert len(step.images) > len(seen) == 2 * len(step.new_classes)
 

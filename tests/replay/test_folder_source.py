@@ -8,7 +8,8 @@ import pytest
 from photo_site import draw
 
 from recallseg.errors import RecallsegError
-from recallseg.replay import FolderSource, ReplayPhoto, read_manifest, write_manifest
+from recallseg.replay import ReplayPhoto, read_manifest, write_manifest
+from recallseg.replay.folder_source import FolderSource
 
 
 @pytest.fixture

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 import torch
 
-from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
+from recallseg.config import LabelFilters
+from recallseg.replay.label_filters import FILTERS, reason_to_reject
+from recallseg.replay.labelling import PseudoLabel, pseudo_label
 
 
 def test_argmax_in_the_channels_of_the_main_model():
@@ -25,14 +27,18 @@ def test_a_class_that_is_not_seen():
 @pytest.mark.parametrize(
     ("chosen", "area", "confidence", "reason"),
     [
-        (LabelFilter(), 0.0, 0.0, "class not seen"),
-        (LabelFilter(present=False), 0.0, 0.0, None),
-        (LabelFilter(min_area=0.1), 0.05, 0.9, "class too small"),
-        (LabelFilter(max_area=0.9), 0.95, 0.9, "class too large"),
-        (LabelFilter(min_confidence=0.7), 0.5, 0.6, "not sure enough"),
-        (LabelFilter(min_area=0.1, max_area=0.9, min_confidence=0.7), 0.5, 0.8, None),
+        (LabelFilters(), 0.0, 0.0, "class not seen"),
+        (LabelFilters(present=False), 0.0, 0.0, None),
+        (LabelFilters(min_area=0.1), 0.05, 0.9, "class too small"),
+        (LabelFilters(max_area=0.9), 0.95, 0.9, "class too large"),
+        (LabelFilters(min_confidence=0.7), 0.5, 0.6, "not sure enough"),
+        (LabelFilters(min_area=0.1, max_area=0.9, min_confidence=0.7), 0.5, 0.8, None),
     ],
 )
 def test_filters_say_why(chosen, area, confidence, reason):
     label = PseudoLabel(torch.zeros(1, 1).numpy(), area, confidence)
-    assert chosen.reason_to_reject(label) == reason
+    assert reason_to_reject(label, chosen) == reason
+
+
+def test_every_filter_has_a_setting():
+    assert FILTERS.keys() == LabelFilters.model_fields.keys()

@@ -7,7 +7,7 @@ from recallseg.report.page import write_report
 @pytest.fixture
 def report(tmp_path):
     root = world(tmp_path / "voc")
-    replays = {"method__name": "recall", "replay__source": "folder", "replay__path": "photos"}
+    replays = {"method__name": "recall", "replay__source": "folder", "replay__folder__title": "Web"}
     fabricate(tmp_path / "runs/ft", root, method__name="ft")
     recall = fabricate(tmp_path / "runs/recall", root, quality=0.8, **replays)
     fabricate(tmp_path / "runs/joint", root, method__name="joint")

@@ -20,7 +20,7 @@ from recallseg.report.runs import read_run, read_runs
 from recallseg.report.series import Value, series_of
 from recallseg.report.tables import to_csv, to_latex, to_markdown
 
-WEB = {"method__name": "recall", "replay__source": "folder", "replay__path": "photos"}
+WEB = {"method__name": "recall", "replay__source": "folder", "replay__folder__title": "Web"}
 
 
 @pytest.fixture

@@ -2,12 +2,15 @@
 
 import numpy as np
 from drawn import write_voc
+from tiny import changed
 
 from recallseg.config import dump_config, validate
 from recallseg.data import open_dataset
 from recallseg.data.pictures import write_pictures
 from recallseg.engine.old_classes.exhibits import Exhibit, write_gallery
+from recallseg.engine.session.facts import row_record
 from recallseg.files import write_json, write_text
+from recallseg.methods import build_method
 from recallseg.runs.folder import RunFolder
 
 SIZE = (64, 48)
@@ -31,13 +34,7 @@ def fabricate(folder, root, *, quality=0.9, steps=None, finished=True, pictures=
     Changes are settings such as method__name="ft". `steps` is how many were measured.
     """
     values = {"data": {"name": "voc", "root": str(root)}, "scenario": {"spec": "18-1"}}
-    for path, value in changes.items():
-        place = values
-        *parents, last = path.split("__")
-        for parent in parents:
-            place = place.setdefault(parent, {})
-        place[last] = value
-    config = validate(values, "the test")
+    config = validate(changed(values, changes), "the test")
     write_text(folder / "config.yaml", dump_config(config))
     dataset = open_dataset("voc", "val", root)
     names = list(dataset.classes)
@@ -50,6 +47,7 @@ def fabricate(folder, root, *, quality=0.9, steps=None, finished=True, pictures=
         "initial": 18,
         "photos": [10] * len(added),
         "photo_bytes": [10**6] * len(added),
+        "row": row_record(config, build_method(config.method)),
     }
     write_json(folder / "classes.json", known)
     measured = []

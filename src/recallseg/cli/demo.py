@@ -63,7 +63,7 @@ def demo(
         for number, (label, (preset, method)) in enumerate(ROWS.items(), start=1):
             console.print(f"{number} of {len(ROWS)}: {label}", highlight=False, markup=False)
             chosen = [f"method.name={method}", f"seed={seed}", *(QUICK if quick else ())]
-            address = [f"replay.base_url={site.api}"] if preset == "toy-web" else []
+            address = [f"replay.web.base_url={site.api}"] if preset == "toy-web" else []
             config = load_preset(preset, [*chosen, *address])
             if quick:
                 data = config.data.model_copy(update={"root": _few_scenes(out / "scenes")})

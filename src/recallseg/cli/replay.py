@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recallseg.errors import RecallsegError
+
 if TYPE_CHECKING:
     from recallseg.replay.mapping import Match
 
@@ -29,21 +31,27 @@ def show_mapping(
     from rich.table import Table
 
     from recallseg.config import load_config
-    from recallseg.engine.old_classes.step_mapping import map_step
+    from recallseg.engine.old_classes.lessons import lesson_of
     from recallseg.engine.session import Session
     from recallseg.engine.session.data import RunData
     from recallseg.gan.classifier import imagenet_names
     from recallseg.gan.own_classifier import build_classifier
+    from recallseg.replay.gan_source import GanSettings
     from recallseg.replay.mapping import PAPER_MAPPING, Match, agrees_with_paper
+    from recallseg.replay.step_mapping import map_step
 
     chosen = load_config(config, overrides or [])
     world = RunData.open(chosen)
     session = Session.open(chosen, None)
-    classifier = build_classifier(chosen.replay.classifier)
-    found: dict[str, tuple[Match, ...]] = {}
+    settings = chosen.replay.settings
+    if not isinstance(settings, GanSettings):
+        raise RecallsegError("Only a generator has classes to map to; set replay.source=gan.")
+    classifier = build_classifier(settings.classifier)
+    mapping: dict[str, tuple[Match, ...]] = {}
     for step in world.scenario:
-        found |= map_step(session, world, step, classifier, found)
-    ordered = {name: found[name] for name in world.scenario.names(world.scenario.order)}
+        lesson = lesson_of(session, world, step, memory={})
+        mapping |= map_step(lesson, classifier, settings, mapping)
+    ordered = {name: mapping[name] for name in world.scenario.names(world.scenario.order)}
     if as_json:
         answer = {
             name: [[match.name, round(match.score, 4)] for match in matches]

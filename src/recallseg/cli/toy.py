@@ -94,8 +94,8 @@ def site(
     with ToySite(per_class=per_class, seed=seed, port=port) as running:
         typer.echo(
             f"{len(running.photos)} photos. For a run, set FLICKR_API_KEY to any word and add:\n"
-            f"replay.source=web replay.site=flickr replay.base_url={running.api} "
-            "'replay.allow_hosts=[127.0.0.1]' replay.interval=0"
+            f"replay.source=web replay.web.site=flickr replay.web.base_url={running.api} "
+            "'replay.web.allow_hosts=[127.0.0.1]' replay.web.interval=0"
         )
         try:
             running.thread.join()

@@ -6,26 +6,31 @@ from recallseg.config.loading import (
     load_config,
     load_preset,
     preset_names,
-    problems,
     validate,
 )
+from recallseg.config.problems import problems
 from recallseg.config.schema import (
+    LabelFilters,
     MethodConfig,
     ModelConfig,
     OptimConfig,
     ReplayConfig,
     RunConfig,
-    Section,
     ViewConfig,
 )
+from recallseg.config.section import Section
+from recallseg.config.sources import SOURCES, SourceSettings, source_class
 
 __all__ = [
+    "SOURCES",
+    "LabelFilters",
     "MethodConfig",
     "ModelConfig",
     "OptimConfig",
     "ReplayConfig",
     "RunConfig",
     "Section",
+    "SourceSettings",
     "ViewConfig",
     "dump_config",
     "flat",
@@ -33,5 +38,6 @@ __all__ = [
     "load_preset",
     "preset_names",
     "problems",
+    "source_class",
     "validate",
 ]

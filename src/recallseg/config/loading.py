@@ -6,7 +6,7 @@ the package (`preset: paper`), as may a preset. What differs from split to split
 the overrides.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import ValidationError
 
+from recallseg.config.problems import problems
 from recallseg.config.schema import RunConfig
 from recallseg.errors import RecallsegError, unknown_name
 
@@ -23,13 +24,20 @@ NEXT_LINE = "\n  "
 
 
 def load_config(
-    path: Path, overrides: Sequence[str] = (), *, over: Sequence[Path] = ()
+    path: Path,
+    overrides: Sequence[str] = (),
+    *,
+    over: Sequence[Path] = (),
+    translate: Callable[[dict[str, Any]], dict[str, Any]] = dict,
 ) -> RunConfig:
     """Read a YAML file with everything it builds on, apply `key=value` overrides, and validate.
 
-    Files in `over` are laid over the first one, before the overrides.
+    Files in `over` are laid over the first one, before the overrides. `translate` brings settings
+    in an older layout to today's, before anything is laid over them.
     """
-    files = _as_dict(OmegaConf.merge(*(_read_layers(each) for each in (path, *over))))
+    own, *others = (_read_layers(each) for each in (path, *over))
+    own = _as_dict(OmegaConf.create(translate(OmegaConf.to_container(own))))  # type: ignore[arg-type]
+    files = _as_dict(OmegaConf.merge(own, *others))
     by_split = files.pop("by_split", None) or {}
     words = _overrides(overrides)
     split = OmegaConf.select(OmegaConf.merge(files, words), "scenario.spec")
@@ -72,22 +80,6 @@ def preset_names() -> tuple[str, ...]:
     """The presets shipped with the package."""
     folder = resources.files("recallseg") / "presets"
     return tuple(sorted(Path(item.name).stem for item in folder.iterdir() if item.is_file()))
-
-
-def problems(error: ValidationError, between: str = "; ") -> str:
-    """All that is wrong, each with the setting it is about."""
-    return between.join(
-        f"{'.'.join(map(str, found['loc'])) or 'file'}: {_sentence(found)}"
-        for found in error.errors()
-    )
-
-
-def _sentence(found: Any) -> str:  # noqa: ANN401
-    if found["type"] == "extra_forbidden":
-        return "no such setting"
-    message = str(found["msg"]).removeprefix("Value error, ")
-    told = "" if isinstance(found["input"], dict) else f" (found {found['input']!r})"
-    return f"{message[0].lower()}{message[1:]}{told}"
 
 
 def _read_layers(path: Path, below: tuple[Path, ...] = ()) -> DictConfig:

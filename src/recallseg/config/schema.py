@@ -1,19 +1,20 @@
 """Every setting of a run: what it is called, what it may be and what it means."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
-Positive = Annotated[int, Field(gt=0)]
-Rate = Annotated[float, Field(gt=0)]
-Share = Annotated[float, Field(ge=0, le=1)]
-
-
-class Section(BaseModel):
-    """A part of the configuration: it cannot be changed, and refuses keys it does not know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+from recallseg.config.problems import problems
+from recallseg.config.section import Positive, Rate, Section, Share
+from recallseg.config.sources import NO_SOURCE, SOURCES, SourceSettings, source_class
+from recallseg.errors import RecallsegError
 
 
 class DataConfig(Section):
@@ -129,7 +130,7 @@ class MethodConfig(Section):
     """Which continual learner runs."""
 
     name: str = "ft"
-    weights: dict[str, float] = {}
+    weights: dict[str, float] = Field(default_factory=dict)
     """Of the terms of the method's loss, by name; by default those of its authors."""
     train_encoder: bool = False
     """Train the encoder after step 0 too, as some methods were published."""
@@ -155,46 +156,28 @@ class HelperConfig(Section):
     """Step 0's helper: trained as in Algorithm 1, or D_0 itself."""
 
 
-class ReplayConfig(Section):
-    """Where images of old classes come from, and how they are labelled and mixed in."""
+class LabelFilters(Section):
+    """Which replay images are kept, by what is seen in them of the class they were fetched for."""
 
-    source: str = "none"
-    """`none`, `folder`, `web` or `gan`."""
-    path: Path | None = None
-    """For `folder`: a folder per class, or a list of photos with tags (`photos.jsonl`); for `gan`:
-    the generator's weights, or `toy`, which comes with the package. A relative path is looked for
-    in `$RECALLSEG_DATA` too."""
-    collection: str | None = None
-    """For `folder`: use only this collection of a list."""
-    site: Literal["flickr", "openverse", "commons"] = "openverse"
-    """For `web`: the photo site. Flickr needs a key in FLICKR_API_KEY, the others need none."""
-    base_url: str | None = None
-    """Another address that speaks the site's language."""
-    interval: Annotated[float, Field(ge=0)] = 1.0
-    """For `web`: seconds between two requests to the same host, at least."""
-    allow_hosts: tuple[str, ...] = ()
-    """Private or loopback hosts that photos may come from; all others of that kind are refused."""
-    match: Literal["both", "any"] = "both"
-    """The class name must stand in tags and description, or in one of them."""
-    queries: dict[str, str] = {}
-    """What to search for instead of a class's name."""
-    classifier: str = "efficientnet_lite0"
-    """For `gan`: who maps our classes to the generator's: a timm network trained on ImageNet, the
-    `.classifier.safetensors` that `recallseg gan train` wrote, or `toy`."""
-    map_by: Literal["area", "photos", "boxes"] = "area"
-    """For `gan`: what is classified to map a class: whole photos, which count by the share that the
-    class covers, or each the same, as in the paper; or boxes around the class, which count by
-    area."""
-    map_apart: bool = False
-    """For `gan`: let no two classes share a class of the generator, whose images would have to be
-    replayed as both; whoever came first, or resembles it more, keeps it."""
-    map_photos: Positive | None = None
-    """For `gan`: how many photos of a class are classified, at most; by default all of them."""
-    truncation: Annotated[float, Field(gt=0, le=1)] = 1.0
-    """For `gan`: how far from the mean noise is drawn; less is cleaner and more alike."""
-    side: Positive | None = None
-    """For `gan`: pixels a side that images are brought to, so that things in them are about as
-    large as in photos; by default they stay as large as they are generated."""
+    present: bool = True
+    """Leave out images in which the class is not seen."""
+    min_area: Share = 0.0
+    """The least share of the image that the class must cover."""
+    max_area: Share = 1.0
+    min_confidence: Share = 0.0
+    """The least mean probability of the class where it is seen."""
+
+
+class ReplayConfig(Section):
+    """Where images of old classes come from, and how they are labelled and mixed in.
+
+    Every source has a section of its own beside these settings, such as `replay.web`.
+    """
+
+    model_config = ConfigDict(extra="allow")
+
+    source: str = NO_SOURCE
+    """`none`, or a name of `SOURCES`: `folder`, `web`, `gan`."""
     images_per_class: Positive = 500
     ratio: float = 1.0
     """r_old / r_new: replayed samples for every new one in a batch."""
@@ -205,11 +188,12 @@ class ReplayConfig(Section):
     inpaint: bool = False
     """Let the previous model fill the background of replay images too: a helper knows the classes
     of its own step only, and calls all others background."""
-    present: bool = True
-    """Leave out images in which the class is not seen."""
-    min_area: Share = 0.0
-    max_area: Share = 1.0
-    min_confidence: Share = 0.0
+    filters: LabelFilters = LabelFilters()
+
+    @property
+    def settings(self) -> SourceSettings | None:
+        """Those of the chosen source; None where nothing is replayed."""
+        return None if self.source == NO_SOURCE else (self.model_extra or {})[self.source]
 
     @field_validator("ratio")
     @classmethod
@@ -219,6 +203,28 @@ class ReplayConfig(Section):
                 "r_old/r_new must be above 0; to replay nothing, set replay.source=none"
             )
         return ratio
+
+    @model_validator(mode="after")
+    def _sections_of_sources(self) -> Self:
+        """Read the section of every source that is named, and of the chosen one in any case."""
+        sections = self.model_extra
+        assert sections is not None
+        for name in sections:
+            if name not in SOURCES:
+                raise ValueError(f"{name}: no such setting")
+        for name in sections if self.source == NO_SOURCE else {self.source, *sections}:
+            sections[name] = _section(name, sections.get(name, {}))
+        return self
+
+
+def _section(name: str, values: Any) -> SourceSettings:  # noqa: ANN401
+    """A source's own settings, all that is wrong with them in one sentence."""
+    try:
+        return source_class(name).model_validate(values)
+    except ValidationError as error:
+        raise ValueError(f"{name}.{problems(error, between=f'; {name}.')}") from None
+    except RecallsegError as error:
+        raise ValueError(str(error)) from None
 
 
 class RunConfig(Section):
@@ -248,12 +254,12 @@ class RunConfig(Section):
 
     @model_validator(mode="after")
     def _room_for_both(self) -> "RunConfig":
-        if self.replay.source != "none" and self.increment.batch < 2:
+        if self.replay.settings is not None and self.increment.batch < 2:
             raise ValueError("increment.batch must be at least 2 to hold new and replayed samples")
         stride = self.model.neck_stride if self.model.neck else self.model.output_stride
         if self.views.label_stride > stride:
             raise ValueError(f"views.label_stride cannot be above the features' stride, {stride}")
-        by_helpers = self.replay.source != "none" and self.replay.labels == "helpers"
+        by_helpers = self.replay.settings is not None and self.replay.labels == "helpers"
         if by_helpers and self.method.train_encoder:
             raise ValueError(
                 "helper decoders need the encoder that they were trained on; set "

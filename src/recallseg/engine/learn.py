@@ -7,8 +7,10 @@ of the step that it learns, and of all earlier steps no more than the folder say
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from recallseg.config import RunConfig, load_config, load_preset, validate
+from recallseg.config import SOURCES, RunConfig, load_preset, source_class, validate
+from recallseg.config.sources import NO_SOURCE
 from recallseg.data import SegmentationDataset, open_dataset
 from recallseg.data.verify import verify
 from recallseg.engine.runner import run
@@ -21,7 +23,6 @@ from recallseg.scenario import PresenceTable, Scenario, channels_of, compute_pre
 
 HANDFUL = 5
 """A class needs that many photos at least."""
-SOURCES = ("web", "gan:PATH", "folder:PATH", "none")
 
 
 def learn(
@@ -63,8 +64,8 @@ def rollback(model: Path, to: int) -> list[str]:
     for index in reversed(range(to + 1, len(known["steps"]))):
         shutil.rmtree(folder.step(index).path, ignore_errors=True)
     folder.forget_state()
-    if mapping := folder.mapping:
-        folder.write_mapping({name: mapping[name] for name in mapping if name not in gone})
+    if memory := folder.source_memory:
+        folder.write_source_memory({name: memory[name] for name in memory if name not in gone})
     if result := folder.result:
         folder.write_result({**result, "steps": result["steps"][: to + 1]})
     settings = folder.config
@@ -118,26 +119,37 @@ def _settings(
 ) -> RunConfig:
     """The model's own settings with what this call changes; its encoder cannot change any more."""
     begun = RunFolder.is_one(folder.path)
-    config = load_config(folder.settings, overrides) if begun else load_preset("learn", overrides)
+    config = folder.config_with(overrides) if begun else load_preset("learn", overrides)
     for part in ("model", "views", "seed") if begun else ():
         if getattr(folder.config, part) != getattr(config, part):
             raise RecallsegError(f"'{part}' cannot change once a model has been begun.")
     values = config.model_dump(mode="json")
     values["scenario"]["spec"] = _spec(steps)
     values["data"]["root"] = str(data.resolve())
-    values["replay"] |= _source(source)
+    for name, value in _source(source).items():
+        section = values["replay"].get(name)
+        values["replay"][name] = section | value if isinstance(section, dict) else value
     return validate(values, str(folder.path))
 
 
-def _source(source: str | None) -> dict[str, str]:
-    if source is None:
+def source_words() -> list[str]:
+    """How a source is named in one word, such as `web` and `gan:PATH`."""
+    return [NO_SOURCE, *(f"{name}:PATH" if _has_path(name) else name for name in SOURCES)]
+
+
+def _source(word: str | None) -> dict[str, Any]:
+    if word is None:
         return {}
-    kind, _, path = source.partition(":")
-    if kind in ("folder", "gan") and path:
-        return {"source": kind, "path": str(Path(path).resolve())}
-    if kind in ("web", "none") and not path:
-        return {"source": kind}
-    raise RecallsegError(f"'{source}' is not a source; write one of {', '.join(SOURCES)}.")
+    name, _, path = word.partition(":")
+    if name == NO_SOURCE and not path:
+        return {"source": name}
+    if name not in SOURCES or bool(path) != _has_path(name):
+        raise RecallsegError(f"'{word}' is not a source; write one of {', '.join(source_words())}.")
+    return {"source": name} | ({name: {"path": str(Path(path).resolve())}} if path else {})
+
+
+def _has_path(name: str) -> bool:
+    return "path" in source_class(name).model_fields
 
 
 def _world(steps: list[list[str]], photos: SegmentationDataset, val: Path | None) -> RunData:

@@ -18,7 +18,7 @@ from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.learner import ContinualLearner
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
-from recallseg.engine.session.facts import class_record, peak_memory_mb, versions
+from recallseg.engine.session.facts import class_record, peak_memory_mb, row_record, versions
 from recallseg.methods import build_method
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.records import ResultRecord, StepRecord
@@ -36,7 +36,8 @@ def run(config: RunConfig, path: Path, data: RunData | None = None) -> ResultRec
     folder.claim(config)
     session = Session.open(config, folder)
     scenario = method.steps(data.scenario)
-    folder.write_classes(class_record(scenario, data.train, folder.classes))
+    row = row_record(config, method)
+    folder.write_classes(class_record(scenario, data.train, row, folder.classes))
     learner = ContinualLearner(session, data, folder, method)
 
     learner.train_initial(scenario[0])

@@ -20,7 +20,7 @@ SUFFIX = ".safetensors"
 
 
 def build_classifier(name: str) -> PhotoClassifier:
-    """The classifier that `replay.classifier` names: a timm network, a shipped one, or a file.
+    """The classifier that `replay.gan.classifier` names: a timm network, a shipped one, or a file.
 
     A relative path is looked for in the folder of datasets too.
     """

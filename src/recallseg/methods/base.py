@@ -56,6 +56,9 @@ class Method:
     with cross-entropy.
     """
 
+    title: ClassVar[str]
+    """What tables and reports call it."""
+
     inpaints: ClassVar[bool] = False
     """Whether the method is known for background inpainting; a configuration may differ."""
 
@@ -83,6 +86,14 @@ class Method:
             if name not in self.defaults:
                 raise unknown_name(f"weight of '{config.name}'", name, self.defaults)
         self.weights = {**self.defaults, **config.weights}
+
+    def row(self, source: str | None, labels: Literal["helpers", "previous"]) -> str:
+        """The row of a table that it belongs into; `source` is the title of what it replays.
+
+        With replay, the supplement calls labels by the previous model naive.
+        """
+        how = "naive" if labels == "previous" else "ours"
+        return f"{self.title} + {how} ({source})" if source else self.title
 
     def steps(self, scenario: Scenario) -> Scenario:
         """The scenario as this method sees it."""

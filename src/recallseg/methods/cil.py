@@ -16,6 +16,7 @@ class ClassIncrementalLearning(Method):
     An answer counts the more, the less sure it is: `entropy` weighs its entropy in bits.
     """
 
+    title = "CIL"
     defaults: ClassVar = {"distillation": 1.0, "entropy": 1.0}
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:

@@ -5,3 +5,5 @@ from recallseg.methods.base import Method
 
 class FineTuning(Method):
     """Trains on each step's photos as they come, with old classes labelled background."""
+
+    title = "FT"

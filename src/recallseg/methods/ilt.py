@@ -16,6 +16,7 @@ class IncrementalLearningTechniques(Method):
     weights are those that the field's comparisons use since MiB (CVPR 2020).
     """
 
+    title = "ILT"
     defaults: ClassVar = {"distillation": 100.0, "features": 100.0}
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:

@@ -7,6 +7,8 @@ from recallseg.scenario import Scenario
 class Joint(Method):
     """Trains once, on all photos with all classes labelled."""
 
+    title = "Joint"
+
     def steps(self, scenario: Scenario) -> Scenario:
         """One step with all classes; `old` and `new` still mean those of the given scenario."""
         return scenario.merged()

@@ -20,6 +20,7 @@ class LearningWithoutForgetting(Method):
     The weight is the one that the field's comparisons use since MiB (CVPR 2020).
     """
 
+    title = "LwF"
     defaults: ClassVar = {"distillation": 100.0}
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
@@ -35,6 +36,7 @@ class MultiClassLwF(Method):
     The weight is for each old channel, as in the field's comparisons since MiB (CVPR 2020).
     """
 
+    title = "LwF-MC"
     defaults: ClassVar = {"distillation": 10.0}
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:

@@ -15,6 +15,7 @@ class ModelingTheBackground(Method):
     The authors weigh distillation by 10, and by 100 in 15-1.
     """
 
+    title = "MiB"
     growth = "background"
     defaults: ClassVar = {"distillation": 10.0}
 

@@ -64,6 +64,7 @@ class SparseAndDisentangled(ModelingTheBackground):
     left out. The weights are the authors'.
     """
 
+    title = "SDR"
     defaults: ClassVar = {
         "distillation": 10.0,
         "matching": 1e-2,

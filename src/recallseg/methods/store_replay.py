@@ -6,4 +6,5 @@ from recallseg.methods.base import Method
 class StoreReplay(Method):
     """Fine-tuning interleaved with stored samples, as many as take the size of helper decoders."""
 
+    title = "S&R"
     stores = True

@@ -1,15 +1,17 @@
 """Where replay photos of old classes come from (paper, sec. "Replay Strategies").
 
-`recallseg.replay.web` needs the extra `recallseg[web]`, so it is imported only where it is used.
+`recallseg.config.SOURCES` lists the sources. Nothing here loads torch or the packages of
+`recallseg[web]` before a source is opened.
 """
 
-from recallseg.replay.folder_source import FolderSource
-from recallseg.replay.photos import ReplayPhoto, Say, Source, read_manifest, write_manifest
+from recallseg.replay.photos import ReplayPhoto, read_manifest, write_manifest
 from recallseg.replay.queries import MatchRule, holds, matches, query_of
+from recallseg.replay.source import Lesson, Memory, Say, Source
 
 __all__ = [
-    "FolderSource",
+    "Lesson",
     "MatchRule",
+    "Memory",
     "ReplayPhoto",
     "Say",
     "Source",

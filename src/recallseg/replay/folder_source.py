@@ -8,17 +8,41 @@ from pathlib import Path
 from typing import Any
 
 from PIL import Image, UnidentifiedImageError
+from pydantic import Field
 
+from recallseg.config.sources import SourceSettings, needed_path
 from recallseg.data.folder import PHOTO_ENDINGS
+from recallseg.data.kinds import found_path
 from recallseg.errors import RecallsegError, unknown_name
-from recallseg.replay.photos import ReplayPhoto, Say
+from recallseg.replay.photos import ReplayPhoto
 from recallseg.replay.queries import MatchRule, matches, query_of
+from recallseg.replay.source import Say, Source
 
 LIST_NAME = "photos.jsonl"
 
 
+class FolderSettings(SourceSettings):
+    """Which photos on disk are replayed."""
+
+    title: str = "folder"
+    path: Path | None = None
+    """A folder per class, or a list of photos with tags (`photos.jsonl`). A relative path is looked
+    for in `$RECALLSEG_DATA` too."""
+    collection: str | None = None
+    """Use only this collection of a list."""
+    match: MatchRule = "both"
+    """Of a list: the class name must stand in tags and description, or in one of them."""
+    queries: dict[str, str] = Field(default_factory=dict)
+    """What to look for instead of a class's name."""
+
+    def open(self) -> Source:
+        """The folder as a source."""
+        root = found_path(needed_path(self.path, "folder"))
+        return FolderSource(root, self.collection, self.match, self.queries)
+
+
 @dataclass(frozen=True)
-class FolderSource:
+class FolderSource(Source):
     """Photos under `root`, taken in the order of their names or of the list; nothing is copied.
 
     `root` is a folder with a subfolder per class (named as the class or as its query), a JSONL
@@ -37,20 +61,20 @@ class FolderSource:
     def collect(self, class_name: str, count: int, folder: Path, say: Say) -> list[ReplayPhoto]:
         """The first `count` readable photos of a class; `folder` stays as it is."""
         query = query_of(class_name, self.queries)
-        found: list[ReplayPhoto] = []
+        photos: list[ReplayPhoto] = []
         broken = 0
         for path, line in self._candidates(class_name, query):
-            if len(found) == count:
+            if len(photos) == count:
                 break
             if _is_image(path):
-                found.append(self._entry(class_name, query, path, line))
+                photos.append(self._entry(class_name, query, path, line))
             else:
                 broken += 1
         if broken:
             say(f"{class_name}: {broken} file(s) under {self.root} are not images and were left.")
-        if len(found) < count:
-            say(f"Warning: {self.root} has {len(found)} of {count} photos of '{class_name}'.")
-        return found
+        if len(photos) < count:
+            say(f"Warning: {self.root} has {len(photos)} of {count} photos of '{class_name}'.")
+        return photos
 
     def _candidates(self, class_name: str, query: str) -> Iterator[tuple[Path, dict[str, Any]]]:
         listing = self.root / LIST_NAME if self.root.is_dir() else self.root
@@ -69,8 +93,8 @@ class FolderSource:
                 f"{self.root} has no {LIST_NAME}, so it has no collection '{self.collection}'."
             )
         for name in dict.fromkeys((class_name, query)):
-            if (place := self.root / name).is_dir():
-                for path in sorted(place.iterdir()):
+            if (folder := self.root / name).is_dir():
+                for path in sorted(folder.iterdir()):
                     if path.suffix.lower() in PHOTO_ENDINGS:
                         yield path.absolute(), {}
                 return
@@ -83,9 +107,9 @@ class FolderSource:
         ]
         if self.collection is None:
             return lines
-        known = sorted({str(line.get("collection", "")) for line in lines})
-        if self.collection not in known:
-            raise unknown_name(f"collection of {listing}", self.collection, known)
+        collections = sorted({str(line.get("collection", "")) for line in lines})
+        if self.collection not in collections:
+            raise unknown_name(f"collection of {listing}", self.collection, collections)
         return [line for line in lines if line.get("collection") == self.collection]
 
     def _entry(

@@ -1,107 +1,48 @@
-"""Replay by GAN (paper, sec. 5): images of the generator's class that resembles ours most."""
+"""What can be chosen about replay by GAN (paper, sec. 5)."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Literal
 
-from PIL import Image
+from pydantic import Field
 
-from recallseg.errors import RecallsegError
-from recallseg.files import atomic_path
-from recallseg.gan.biggan import BigGAN
-from recallseg.gan.generator import sample
-from recallseg.replay.mapping import Match, check_mapping
-from recallseg.replay.photos import ReplayPhoto, Say, read_manifest, write_manifest
-from recallseg.runs.records import MappingRecord
-
-LICENCE = "generated"
-MANIFEST = "manifest.jsonl"
+from recallseg.config.section import Positive
+from recallseg.config.sources import SourceSettings
+from recallseg.replay.source import Source
 
 
-class GanSource:
-    """A class-conditional generator, and the class mapping that says what to ask it for."""
+class GanSettings(SourceSettings):
+    """A class-conditional generator, and how our classes are mapped to its own."""
 
-    name = "gan"
+    title: str = "GAN"
+    path: Path | None = None
+    """The generator's weights, or `toy`, which comes with the package. A relative path is looked
+    for in `$RECALLSEG_DATA` too."""
+    classifier: str = "efficientnet_lite0"
+    """Who maps our classes to the generator's: a timm network trained on ImageNet, the
+    `.classifier.safetensors` that `recallseg gan train` wrote, or `toy`."""
+    map_by: Literal["area", "photos", "boxes"] = "area"
+    """What is classified to map a class: whole photos, which count by the share that the class
+    covers, or each the same, as in the paper; or boxes around the class, which count by area."""
+    map_apart: bool = False
+    """Let no two classes share a class of the generator, whose images would have to be replayed as
+    both; the one that came first, or resembles it more, keeps it."""
+    map_photos: Positive | None = None
+    """How many photos of a class are classified, at most; by default all of them."""
+    truncation: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """How far from the mean noise is drawn; less is cleaner and more alike."""
+    side: Positive | None = None
+    """Pixels per side that images are brought to, so that things in them are about as large as in
+    photos; by default they stay as large as they are generated."""
 
-    def __init__(
-        self,
-        generator: BigGAN,
-        *,
-        names: Sequence[str] | None = None,
-        truncation: float = 1.0,
-        side: int | None = None,
-        seed: int = 0,
-    ) -> None:
-        """`names` are what the generator calls its classes, where that is known.
+    def open(self) -> Source:
+        """The generator, loaded."""
+        from recallseg.replay.gan_images import GanSource
 
-        Images are brought to `side` pixels a side, or left as large as they are generated.
-        """
-        self.generator, self.names, self.truncation, self.seed = generator, names, truncation, seed
-        self.side = side or generator.config.output_dim
-        self.mapping: dict[str, tuple[Match, ...]] = {}
+        return GanSource.load(self)
 
-    def learn(self, mapping: Mapping[str, Sequence[Match]]) -> None:
-        """Take up the class mapping of a step; it must lead to classes that the generator has."""
-        check_mapping(mapping, self.generator.config.num_classes, self.names)
-        self.mapping |= {name: tuple(matches) for name, matches in mapping.items()}
+    def stored_bytes(self) -> int:
+        """The size of the generator's file."""
+        from recallseg.gan.shipped import generator_file
 
-    def collect(self, class_name: str, count: int, folder: Path, say: Say) -> list[ReplayPhoto]:
-        """Generate `count` images of the mapped class; they appear when all are there."""
-        if class_name not in self.mapping:
-            raise RecallsegError(f"The class mapping has no entry for '{class_name}'.")
-        match = self.mapping[class_name][0]
-        about = f"truncation-{self.truncation:g}-{self.side}px-{count}-{self._fingerprint}"
-        place = folder / f"class-{match.index}-{about}"
-        if not place.is_dir():
-            say(f"generating {count} images of '{match.name}' for '{class_name}'")
-            with atomic_path(place) as scratch:
-                scratch.mkdir()
-                self._generate(class_name, match, count, scratch, place.name)
-        return read_manifest(place / MANIFEST)
-
-    @cached_property
-    def _fingerprint(self) -> str:
-        """Changes with the weights, so that images of a generator trained anew are made anew."""
-        digest = hashlib.sha256()
-        for tensor in self.generator.state_dict().values():
-            digest.update(tensor.cpu().contiguous().numpy().data)
-        return digest.hexdigest()[:8]
-
-    def _generate(
-        self, class_name: str, match: Match, count: int, scratch: Path, inside: str
-    ) -> None:
-        photos = []
-        images = sample(
-            self.generator, match.index, count, truncation=self.truncation, seed=self.seed
-        )
-        for number, image in enumerate(images):
-            path = scratch / f"gan-{number:05}.png"
-            picture = Image.fromarray(image.permute(1, 2, 0).numpy())
-            picture.resize((self.side, self.side), Image.Resampling.BICUBIC).save(path)
-            photos.append(
-                ReplayPhoto(
-                    class_name=class_name,
-                    file=Path(inside) / path.name,
-                    source=self.name,
-                    query=match.name,
-                    origin=f"class {match.index}, seed {self.seed}, number {number}",
-                    licence=LICENCE,
-                    credit=self.name,
-                    sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-                )
-            )
-        write_manifest(scratch / MANIFEST, photos)
-
-
-def mapping_record(mapping: Mapping[str, Sequence[Match]]) -> MappingRecord:
-    """A class mapping as a run folder keeps it."""
-    return {
-        name: [(match.index, match.name, round(match.score, 6)) for match in matches]
-        for name, matches in mapping.items()
-    }
-
-
-def matches_of(record: MappingRecord) -> dict[str, tuple[Match, ...]]:
-    """The class mapping that a run folder kept."""
-    return {name: tuple(Match(*match) for match in matches) for name, matches in record.items()}
+        path = generator_file(self.path) if self.path else None
+        return path.stat().st_size if path and path.is_file() else 0

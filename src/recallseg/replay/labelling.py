@@ -1,4 +1,4 @@
-"""Label evaluation (paper, sec. 4): pseudo-labels for replay images, and which of them to trust."""
+"""Label evaluation (paper, sec. 4): pseudo-labels for replay images."""
 
 from dataclasses import dataclass
 
@@ -18,29 +18,6 @@ class PseudoLabel:
     """The share of the image that shows the class it was fetched for."""
     confidence: float
     """The mean probability of that class where it is seen; 0 where it is not."""
-
-
-@dataclass(frozen=True)
-class LabelFilter:
-    """Which images are worth keeping, by what the helper decoder sees of the class in them."""
-
-    present: bool = True
-    """The class must be seen at all."""
-    min_area: float = 0.0
-    max_area: float = 1.0
-    min_confidence: float = 0.0
-
-    def reason_to_reject(self, label: PseudoLabel) -> str | None:
-        """Why an image is left out, in a few words, or None to keep it."""
-        if self.present and label.area == 0:
-            return "class not seen"
-        if label.area < self.min_area:
-            return "class too small"
-        if label.area > self.max_area:
-            return "class too large"
-        if label.confidence < self.min_confidence:
-            return "not sure enough"
-        return None
 
 
 def pseudo_label(logits: Tensor, queried: int, channels: LookUp) -> PseudoLabel:

@@ -69,7 +69,7 @@ def _part(means: Mapping[str, Tensor], taken: Iterable[int]) -> None:
     if len(gone) + len(waiting) > known:
         raise RecallsegError(
             f"The generator has {known} classes, too few for {len(gone) + len(waiting)} of ours to "
-            "have one each; set replay.map_apart=false."
+            "have one each; set replay.gan.map_apart=false."
         )
     while waiting:
         for scores in waiting.values():
@@ -101,7 +101,7 @@ def check_mapping(
         if names is not None and names[match.index] != match.name:
             raise RecallsegError(
                 f"'{label}' is mapped to class {match.index} ({match.name}), but the generator's "
-                f"class {match.index} is '{names[match.index]}'; set replay.classifier to the "
+                f"class {match.index} is '{names[match.index]}'; set replay.gan.classifier to the "
                 ".classifier.safetensors that was trained with the generator."
             )
 

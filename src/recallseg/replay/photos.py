@@ -1,16 +1,12 @@
-"""A replay photo with where it came from, and the interface of all that bring such photos."""
+"""A replay photo with where it came from, and lists of such photos."""
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Protocol
 
 from recallseg.errors import RecallsegError
 from recallseg.files import write_text
-
-Say = Callable[[str], None]
-"""Takes a sentence for the person who waits: a warning or a summary."""
 
 
 @dataclass(frozen=True)
@@ -58,23 +54,8 @@ class ReplayPhoto:
             ) from error
 
 
-class Source(Protocol):
-    """Something that brings images of a class, knowing only its name (paper: Source Block)."""
-
-    @property
-    def name(self) -> str:
-        """How manifests and messages call it."""
-
-    def collect(self, class_name: str, count: int, folder: Path, say: Say) -> list[ReplayPhoto]:
-        """Bring up to `count` images into `folder` and give their entries, in a fixed order.
-
-        Called again, it goes on where it was and fetches nothing twice. Fewer images than asked
-        for are a warning through `say`, never an error.
-        """
-
-
 def write_manifest(path: Path, photos: Iterable[ReplayPhoto]) -> None:
-    """Replace the manifest at `path`, one photo a line."""
+    """Replace the manifest at `path`, one photo per line."""
     write_text(path, "".join(f"{photo.to_line()}\n" for photo in photos))
 
 

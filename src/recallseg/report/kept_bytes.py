@@ -3,7 +3,6 @@
 from itertools import accumulate
 from pathlib import Path
 
-from recallseg.gan.shipped import generator_file
 from recallseg.report.runs import Run
 
 MB = 1e6
@@ -12,8 +11,8 @@ MB = 1e6
 def kept_megabytes(run: Run) -> dict[str, list[float]]:
     """By way of remembering: megabytes after each step; empty where the files do not tell.
 
-    `standard` is the model alone; RECALL adds helper decoders and, with a generator, that;
-    `saving images` adds all training photos with their masks.
+    `standard` is the model alone; RECALL adds helper decoders and what its source keeps,
+    such as a generator; `saving images` adds all training photos with their masks.
     """
     steps = range(len(run.steps))
     photos = run.known.get("photo_bytes", [])
@@ -23,18 +22,19 @@ def kept_megabytes(run: Run) -> dict[str, list[float]]:
         return {}
     encoder = _size(run.folder.encoder)
     model = [encoder + _size(folder.decoder) for folder in folders]
-    web = [size + helper for size, helper in zip(model, accumulate(helpers), strict=True)]
+    helped = [size + helper for size, helper in zip(model, accumulate(helpers), strict=True)]
+    settings = run.config.replay.settings
+    stored = settings.stored_bytes() if settings else 0
     curves = {
         "standard": model,
-        "RECALL (Web)": web,
+        f"RECALL ({settings.title if settings and not stored else 'Web'})": helped,
         "saving images": [
             size + saved
             for size, saved in zip(model, accumulate(photos[: len(steps)]), strict=True)
         ],
     }
-    generator = run.config.replay.path if run.source == "GAN" else None
-    if generator and (size := _size(generator_file(generator))):
-        curves["RECALL (GAN)"] = [each + size for each in web]
+    if settings and stored:
+        curves[f"RECALL ({settings.title})"] = [size + stored for size in helped]
     return {label: [size / MB for size in sizes] for label, sizes in curves.items()}
 
 

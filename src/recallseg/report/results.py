@@ -5,7 +5,7 @@ from typing import Literal
 
 from recallseg.paper import COUNTS_BACKGROUND_AS_OLD, TRIPLE, paper, table_1
 from recallseg.report.runs import Run, Task
-from recallseg.report.series import Series, Value, joint_of, place, settings_but, value_of
+from recallseg.report.series import Series, Value, joint_of, settings_but, value_of
 from recallseg.report.tables import Cell, Row, Table
 
 Tasks = dict[Task, list[Series]]
@@ -27,9 +27,9 @@ def initial_classes(task: Task) -> int:
 
 def main_table(tasks: Tasks) -> Table:
     """Table 1: old, new and all at the end, a group of columns for each task."""
-    labels = sorted({series.label for found in tasks.values() for series in found}, key=place)
+    places = {series.label: series.place for found in tasks.values() for series in found}
     rows = []
-    for label in labels:
+    for label in sorted(places, key=lambda label: places[label]):
         ours: list[Cell] = []
         theirs: list[Cell] = []
         for task, found in tasks.items():

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -11,19 +10,7 @@ from recallseg.config import RunConfig
 from recallseg.errors import RecallsegError
 from recallseg.metrics.scores import mean_iou
 from recallseg.runs.folder import RunFolder
-from recallseg.runs.records import ClassRecord, Means, ResultRecord, StepRecord
-
-PAPER_NAMES = {
-    "ft": "FT",
-    "joint": "Joint",
-    "store_replay": "S&R",
-    "lwf": "LwF",
-    "lwf_mc": "LwF-MC",
-    "ilt": "ILT",
-    "cil": "CIL",
-    "mib": "MiB",
-    "sdr": "SDR",
-}
+from recallseg.runs.records import ClassRecord, Means, ResultRecord, RowRecord, StepRecord
 
 
 @dataclass(frozen=True, order=True)
@@ -67,23 +54,19 @@ class Run:
 
     @property
     def source(self) -> str | None:
-        """Where replay images come from, in the paper's words."""
-        source = self.config.replay.source
-        return None if source == "none" else "GAN" if source == "gan" else "Web"
+        """What the source of its replay images is called."""
+        settings = self.config.replay.settings
+        return settings.title if settings else None
 
-    @cached_property
+    @property
+    def row(self) -> RowRecord:
+        """The row of a table that the run stands in."""
+        return self.known.get("row") or {"title": self.config.method.name, "place": []}
+
+    @property
     def name(self) -> str:
-        """The method as the paper's tables call it."""
-        method = self.config.method
-        if method.name == "recall":
-            if self.source is None:
-                return "Inpainting" if method.inpaint is not False else "FT"
-            return f"{self.source} only" if method.inpaint is False else f"RECALL ({self.source})"
-        name = PAPER_NAMES.get(method.name, method.name)
-        if self.source is None:
-            return name
-        how = "naive" if self.config.replay.labels == "previous" else "ours"
-        return f"{name} + {how} ({self.source})"
+        """The method as tables call it."""
+        return self.row["title"]
 
     @property
     def missing(self) -> str | None:

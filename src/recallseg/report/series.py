@@ -9,25 +9,7 @@ from recallseg.config import RunConfig, flat
 from recallseg.report.runs import Run, Task
 from recallseg.runs.folder import FREE_SETTINGS
 
-ORDER = (
-    "FT",
-    "S&R",
-    "LwF",
-    "LwF-MC",
-    "ILT",
-    "CIL",
-    "MiB",
-    "SDR",
-    "Inpainting",
-    "GAN only",
-    "Web only",
-    "RECALL (GAN)",
-    "RECALL (Web)",
-    "Joint",
-)
-"""The rows of the paper's tables, from the lower bound to the upper one."""
-
-NOT_TOLD = {"seed", "data.root", "replay.path"}
+NOT_TOLD = {"seed", "data.root", "replay.folder.path", "replay.gan.path"}
 """Settings that do not tell two rows apart."""
 
 
@@ -69,6 +51,11 @@ class Series:
         return self.first.name
 
     @property
+    def place(self) -> tuple[list[int], str]:
+        """Where the row stands among others."""
+        return self.first.row["place"], self.label
+
+    @property
     def finished(self) -> tuple[Run, ...]:
         """The runs that came to their end."""
         return tuple(run for run in self.runs if run.result is not None)
@@ -92,7 +79,7 @@ def series_of(runs: Sequence[Run]) -> dict[Task, list[Series]]:
                 named.setdefault(run.name, []).append(run)
         tasks[task] = [
             Series(label, tuple(sorted(members, key=lambda run: run.config.seed)))
-            for name in sorted(named, key=place)
+            for name in sorted(named, key=lambda name: (named[name][0].row["place"], name))
             for label, members in _told_apart(name, named[name]).items()
         ]
     return tasks
@@ -112,12 +99,6 @@ def settings_but(run: Run, *left_out: str) -> str:
     """A text that runs share if they differ in `NOT_TOLD` and `left_out` settings only."""
     found = flat(run.config.model_dump(mode="json", exclude=FREE_SETTINGS))
     return str([item for item in found.items() if item[0] not in NOT_TOLD | {*left_out}])
-
-
-def place(label: str) -> tuple[int, str]:
-    """Where a row stands, by the order of the paper's."""
-    base = label.split(",")[0].split(" + ")[0]
-    return (ORDER.index(base) if base in ORDER else len(ORDER), label)
 
 
 def _told_apart(name: str, runs: list[Run]) -> dict[str, list[Run]]:

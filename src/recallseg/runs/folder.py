@@ -10,13 +10,14 @@ else spells these names.
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
 from recallseg.files import TEMPORARY, content_key, write_json, write_text
+from recallseg.runs.older import as_written_today
 from recallseg.runs.records import (
     ClassRecord,
     MappingRecord,
@@ -89,7 +90,7 @@ class RunFolder:
         self.state = path / "state"
         """What only an unfinished run needs."""
         self.result_file = path / "result.json"
-        self._classes, self._mapping = path / "classes.json", path / "mapping.json"
+        self._classes, self._memory = path / "classes.json", path / "mapping.json"
 
     def claim(self, config: RunConfig) -> None:
         """Make the folder this run's own, or find that it is already."""
@@ -136,7 +137,11 @@ class RunFolder:
     @property
     def config(self) -> RunConfig:
         """The configuration the run was made with."""
-        return load_config(self.settings)
+        return self.config_with(())
+
+    def config_with(self, overrides: Sequence[str]) -> RunConfig:
+        """The configuration with `key=value` changes."""
+        return load_config(self.settings, overrides, translate=as_written_today)
 
     def write_config(self, config: RunConfig) -> None:
         """Replace the configuration."""
@@ -204,14 +209,21 @@ class RunFolder:
         shutil.rmtree(self.state, ignore_errors=True)
 
     @property
-    def mapping(self) -> MappingRecord:
-        """What a generator calls each class; empty where nothing was mapped."""
-        record: MappingRecord = read_record(self._mapping, MappingRecord) or {}
-        return record
+    def source_memory(self) -> Mapping[str, Any]:
+        """What the replay source learned of each class; empty where it learns nothing."""
+        return read_record(self._memory, dict[str, Any]) or {}
 
-    def write_mapping(self, record: MappingRecord) -> None:
-        """Keep a class mapping."""
-        write_json(self._mapping, record)
+    def write_source_memory(self, memory: Mapping[str, Any]) -> None:
+        """Keep what the replay source learned."""
+        write_json(self._memory, memory)
+
+    @property
+    def mapping(self) -> MappingRecord:
+        """What a generator calls each class; empty where the source is none."""
+        if self.config.replay.source != "gan":
+            return {}
+        record: MappingRecord = read_record(self._memory, MappingRecord) or {}
+        return record
 
     def replay_images(self) -> Iterator[dict[str, Any]]:
         """What is known of every replay image; a line that was cut off is left out."""

@@ -17,6 +17,14 @@ Means = dict[str, float | None]
 """mIoU in percent by convention; None where there is nothing to measure."""
 
 
+class RowRecord(TypedDict):
+    """The row of a table that a run belongs into."""
+
+    title: str
+    place: list[int]
+    """Rows are sorted by it."""
+
+
 class ClassRecord(TypedDict):
     """`classes.json`: what the model's channels mean, and how much was seen of each step."""
 
@@ -32,6 +40,7 @@ class ClassRecord(TypedDict):
     """How many photos each step learned from."""
     photo_bytes: NotRequired[list[int]]
     """What those photos and their masks take on disk."""
+    row: NotRequired[RowRecord]
 
 
 class StepRecord(TypedDict):

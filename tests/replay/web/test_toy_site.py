@@ -6,15 +6,14 @@ from collections import Counter
 import pytest
 from PIL import Image
 
-from recallseg.config import ReplayConfig
 from recallseg.data.voc import CLASSES
 from recallseg.errors import RecallsegError
 from recallseg.replay.photos import read_manifest, write_manifest
 from recallseg.replay.queries import query_of
-from recallseg.replay.sources import build_source
 from recallseg.replay.web import toy_site
 from recallseg.replay.web.sites import FLICKR_LICENCES
 from recallseg.replay.web.toy_site import KINDS, LICENCES, OWNERS, ToySite, toy_photos
+from recallseg.replay.web_source import WebSettings
 
 
 @pytest.fixture(scope="module")
@@ -29,13 +28,12 @@ def source(site, monkeypatch):
 
     def build(**options):
         config = {
-            "source": "web",
             "site": "flickr",
             "base_url": site.api,
             "allow_hosts": ["127.0.0.1"],
             "interval": 0,
         }
-        return build_source(ReplayConfig.model_validate(config | options))
+        return WebSettings.model_validate(config | options).open()
 
     return build
 

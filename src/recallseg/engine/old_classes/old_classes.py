@@ -4,24 +4,17 @@ import numpy as np
 
 from recallseg.engine.old_classes.exhibits import write_gallery
 from recallseg.engine.old_classes.helpers import Helpers
-from recallseg.engine.old_classes.replay_block import (
-    IDENTITY,
-    Labeller,
-    ReplayBlock,
-)
-from recallseg.engine.old_classes.step_mapping import map_step
+from recallseg.engine.old_classes.lessons import lesson_of
+from recallseg.engine.old_classes.replay_block import IDENTITY, Labeller, ReplayBlock
 from recallseg.engine.old_classes.stored_samples import store_samples, stored_classes
 from recallseg.engine.samples.relabelling import labelling, relabelled
 from recallseg.engine.samples.sets import Samples
 from recallseg.engine.samples.views import PhotoSet, Supply
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
-from recallseg.gan.own_classifier import build_classifier
 from recallseg.methods import Method
 from recallseg.model import Encoder, Segmenter
 from recallseg.model.building import build_decoder
-from recallseg.replay.gan_source import GanSource, mapping_record, matches_of
-from recallseg.replay.sources import build_source
 from recallseg.runs.folder import RunFolder
 from recallseg.scenario import Step
 
@@ -36,8 +29,8 @@ class OldClasses:
         self.method, self.supply = method, supply
         self.config = session.config
         self.helpers = Helpers(session.config, folder)
-        replays = self.config.replay.source != "none"
-        self.block = ReplayBlock(session, build_source(self.config.replay)) if replays else None
+        settings = self.config.replay.settings
+        self.block = ReplayBlock(session, settings) if settings else None
 
     @property
     def needs_helpers(self) -> bool:
@@ -46,17 +39,13 @@ class OldClasses:
         return replays or self.config.helper.always
 
     def learn(self, step: Step) -> None:
-        """Train S on (C_k, T_k): find what a generator calls the new classes (paper, sec. 5)."""
-        if self.block is None or not isinstance(self.block.source, GanSource):
+        """Train S on (C_k, T_k), where the source has something to learn (paper, sec. 5)."""
+        if self.block is None:
             return
-        mapping = matches_of(self.folder.mapping)
-        names = self.data.scenario.names(step.new_classes)
-        if not mapping.keys() >= set(names):
-            classifier = build_classifier(self.config.replay.classifier)
-            mapping |= map_step(self.session, self.data, step, classifier, mapping)
-            if self.session.fabric.is_global_zero:
-                self.folder.write_mapping(mapping_record(mapping))
-        self.block.source.learn({name: mapping[name] for name in names})
+        memory = self.folder.source_memory
+        learned = self.block.source.learn(lesson_of(self.session, self.data, step, memory))
+        if learned != memory and self.session.fabric.is_global_zero:
+            self.folder.write_source_memory(learned)
 
     def samples(self, step: Step, name: str, previous: Segmenter) -> list[Samples]:
         """One set of samples for each old class; none where the method has no way to get them."""

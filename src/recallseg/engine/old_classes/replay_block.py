@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from recallseg.config import SourceSettings
 from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
 from recallseg.data.shrink import save_mask
 from recallseg.data.transforms import photo_tensor
@@ -21,17 +22,15 @@ from recallseg.labels import PADDING
 from recallseg.model import Segmenter
 from recallseg.model.cores import on_every_core
 from recallseg.replay import ReplayPhoto, Source
-from recallseg.replay.labelling import LabelFilter, PseudoLabel, pseudo_label
+from recallseg.replay.label_filters import reason_to_reject
+from recallseg.replay.labelling import PseudoLabel, pseudo_label
 from recallseg.scenario import LookUp, look_up
 
 REPLAY = "replay"
 IDENTITY = look_up(range(1, PADDING))
 """For labels that are channels of the model already."""
-FILTERS = {"present", "min_area", "max_area", "min_confidence"}
 LABELS = "a mask for every image, kept or not"
 """What a folder of labels holds; folders that hold something else are not found."""
-LATER = {"images_per_class", "ratio", "labels", "label_on", "inpaint"}
-"""Settings that do not change which images a source finds."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +61,9 @@ class Labeller:
 class ReplayBlock:
     """Fetches and labels images of old classes, once for everything that they depend on."""
 
-    def __init__(self, session: Session, source: Source) -> None:
-        self.session, self.source = session, source
+    def __init__(self, session: Session, settings: SourceSettings) -> None:
+        self.session, self.settings = session, settings
+        self.source: Source = settings.open()
         self.config = session.config.replay
         self.manifest: list[dict[str, Any]] = []
         self.gallery: list[Exhibit] = []
@@ -87,7 +87,8 @@ class ReplayBlock:
         and whichever are kept, their features are stored once.
         """
         say = self.session.reporter.say
-        photos_in = cache_root() / REPLAY / "photos" / content_key(self._source_key()) / class_name
+        brought = content_key(self.config.source, self.settings.images_depend_on())
+        photos_in = cache_root() / REPLAY / "photos" / brought / class_name
         photos = self.source.collect(class_name, self.config.images_per_class, photos_in, say)
         folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
         if not folder.is_dir():
@@ -137,14 +138,13 @@ class ReplayBlock:
         folder: Path,
     ) -> None:
         """Label every image; the folder appears when all are done."""
-        chosen = LabelFilter(**self.config.model_dump(include=FILTERS))
         lines = []
         phase = self.session.reporter.phase(f"label {class_name}", len(photos))
         with atomic_path(folder) as target, phase as progress:
             target.mkdir()
             seen = on_every_core(lambda photo: labeller.label(photo.path(photos_in)), photos)
             for number, label in enumerate(seen):
-                reason = chosen.reason_to_reject(label)
+                reason = reason_to_reject(label, self.config.filters)
                 name = f"{number:05}"
                 save_mask(target / f"{name}.png", label.mask)
                 about = {"area": round(label.area, 5), "confidence": round(label.confidence, 5)}
@@ -152,11 +152,8 @@ class ReplayBlock:
                 progress.advance()
             write_text(target / "labels.jsonl", "".join(f"{line}\n" for line in lines))
 
-    def _source_key(self) -> dict[str, Any]:
-        return self.config.model_dump(mode="json", exclude=LATER | FILTERS)
-
     def _label_key(self, class_name: str, photos: list[ReplayPhoto], labeller: Labeller) -> str:
-        filters = self.config.model_dump(include=FILTERS)
+        filters = self.config.filters.model_dump()
         channels = labeller.channels.tolist()
         hashes = [photo.sha256 for photo in photos]
         seen_by = (labeller.key(), labeller.queried, channels)

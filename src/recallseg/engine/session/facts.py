@@ -6,9 +6,11 @@ import sys
 from importlib.metadata import version
 from itertools import zip_longest
 
+from recallseg.config import RunConfig
 from recallseg.data import SegmentationDataset
+from recallseg.methods import METHODS, Method
 from recallseg.runs.folder import FORMAT
-from recallseg.runs.records import ClassRecord
+from recallseg.runs.records import ClassRecord, RowRecord
 from recallseg.scenario import Scenario
 
 
@@ -24,8 +26,16 @@ def versions() -> dict[str, str]:
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 
 
+def row_record(config: RunConfig, method: Method) -> RowRecord:
+    """What reports call a run, and where they show it: its method and replay say so."""
+    settings = config.replay.settings
+    title = method.row(settings.title if settings else None, config.replay.labels)
+    place = list(METHODS).index(config.method.name)
+    return {"title": title, "place": [place, settings is not None, method.inpainting]}
+
+
 def class_record(
-    scenario: Scenario, photos: SegmentationDataset, earlier: ClassRecord | None
+    scenario: Scenario, photos: SegmentationDataset, row: RowRecord, earlier: ClassRecord | None
 ) -> ClassRecord:
     """What the model's channels mean, and how much was seen of them, for later runs and reports."""
     counts = [len(step.images) for step in scenario]
@@ -38,6 +48,7 @@ def class_record(
         "initial": scenario.sizes[0],
         "photos": _kept(counts, earlier.get("photos", []) if earlier else []),
         "photo_bytes": _kept(sizes, earlier.get("photo_bytes", []) if earlier else []),
+        "row": row,
     }
 
 

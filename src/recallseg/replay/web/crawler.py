@@ -10,8 +10,9 @@ from pathlib import Path
 
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
-from recallseg.replay.photos import ReplayPhoto, Say
+from recallseg.replay.photos import ReplayPhoto
 from recallseg.replay.queries import MatchRule, matches, query_of
+from recallseg.replay.source import Say, Source
 from recallseg.replay.web.decoding import PhotoRules, clean_jpeg, fingerprint, is_near
 from recallseg.replay.web.failures import BadPhoto, FetchError
 from recallseg.replay.web.fetching import PoliteClient
@@ -20,7 +21,7 @@ from recallseg.replay.web.searching import Candidate, Site
 
 
 @dataclass(frozen=True)
-class WebSource:
+class WebSource(Source):
     """Photos that a site finds for a class name, filtered, checked, cleaned and credited.
 
     Each class has a folder with its photos and a journal; classes whose folders lie beside each
@@ -37,7 +38,7 @@ class WebSource:
     """After so many failed downloads in a row the site counts as dead."""
 
     @property
-    def name(self) -> str:
+    def name(self) -> str:  # type: ignore[override]
         """The site's name."""
         return self.site.name
 

@@ -8,12 +8,11 @@ import torch
 from PIL import Image
 from torch import Tensor
 
-from recallseg.engine.session import Session
-from recallseg.engine.session.data import RunData
 from recallseg.gan.classifier import PhotoClassifier
 from recallseg.model.cores import on_every_core
+from recallseg.replay.gan_source import GanSettings
 from recallseg.replay.mapping import Match, map_classes
-from recallseg.scenario import Step
+from recallseg.replay.source import Lesson
 
 MARGIN = 0.1
 """Around a box, as a share of its sides."""
@@ -23,26 +22,19 @@ Look = tuple[Image.Image, dict[str, float]]
 
 
 def map_step(
-    session: Session,
-    world: RunData,
-    step: Step,
+    lesson: Lesson,
     classifier: PhotoClassifier,
+    settings: GanSettings,
     earlier: Mapping[str, Sequence[Match]],
 ) -> dict[str, tuple[Match, ...]]:
     """What the generator calls each class of C_k, by classifying the photos of T_k.
 
     `earlier` is what it calls those that were mapped before.
     """
-    classifier = session.fabric.to_device(classifier)
-    scenario, dataset = world.scenario, world.train
-    map_by, most = session.config.replay.map_by, session.config.replay.map_photos
-    names = dict(zip(step.new_classes, scenario.names(step.new_classes), strict=True))
-    holding = {}
-    for label in names:
-        shows = scenario.presence.stems_with(label)
-        holding[label] = {*[stem for stem in step.images if stem in shows][:most]}
-    looked_at = set().union(*holding.values())
-    rows = dataset.rows([stem for stem in step.images if stem in looked_at])
+    classifier = classifier.to(lesson.device)
+    names, dataset, map_by = lesson.names, lesson.dataset, settings.map_by
+    holding = {label: {*stems[: settings.map_photos]} for label, stems in lesson.stems.items()}
+    rows = sorted(dataset.rows([*set().union(*holding.values())]))
 
     def looks(row: int) -> list[Look]:
         photo, mask = dataset.read(row)
@@ -58,17 +50,17 @@ def map_step(
     def classified(row: int) -> tuple[Tensor, list[dict[str, float]]]:
         views, weights = zip(*looks(row), strict=True)
         prepared = [classifier.prepare(view)[None] for view in views]
-        logits = [classifier(session.fabric.to_device(each)) for each in prepared]
+        logits = [classifier(each.to(lesson.device)) for each in prepared]
         return torch.cat(logits), [*weights]
 
     def batches() -> Iterator[tuple[Tensor, list[dict[str, float]]]]:
-        with session.reporter.phase(f"step {step.index}: class mapping", len(rows)) as phase:
+        with lesson.reporter.phase(f"step {lesson.step}: class mapping", len(rows)) as phase:
             for batch in on_every_core(classified, rows):
                 yield batch
                 phase.advance()
 
     used = [matches[0].index for matches in earlier.values()]
-    taken = used if session.config.replay.map_apart else None
+    taken = used if settings.map_apart else None
     return map_classes(batches(), classifier.names, taken=taken)
 
 

@@ -1,0 +1,43 @@
+"""What can be chosen about replay by web crawler (paper, sec. 5)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from recallseg.config.sources import SourceSettings
+from recallseg.errors import RecallsegError
+from recallseg.replay.queries import MatchRule
+from recallseg.replay.source import Source
+
+
+class WebSettings(SourceSettings):
+    """A photo site, how politely it is asked, and which of its photos count."""
+
+    title: str = "Web"
+    site: Literal["flickr", "openverse", "commons"] = "openverse"
+    """Flickr needs a key in FLICKR_API_KEY, the others need none."""
+    base_url: str | None = None
+    """Another address that speaks the site's language."""
+    interval: Annotated[float, Field(ge=0)] = 1.0
+    """Seconds between two requests to the same host, at least."""
+    allow_hosts: tuple[str, ...] = ()
+    """Private or loopback hosts that photos may come from; all others of that kind are refused."""
+    match: MatchRule = "both"
+    """The class name must stand in tags and description, or in one of them."""
+    queries: dict[str, str] = Field(default_factory=dict)
+    """What to search for instead of a class's name."""
+
+    def open(self) -> Source:
+        """The site, ready to be searched; it needs the extra packages of `recallseg[web]`."""
+        try:
+            from recallseg.replay.web.crawler import WebSource
+            from recallseg.replay.web.fetching import FetchLimits, PoliteClient
+            from recallseg.replay.web.sites import SITES
+        except ImportError as error:
+            raise RecallsegError(
+                "replay.source=web needs more packages: pip install 'recallseg[web]'."
+            ) from error
+        client = PoliteClient(FetchLimits(interval=self.interval), allow_hosts=self.allow_hosts)
+        build = SITES[self.site]
+        site = build(client, base=self.base_url) if self.base_url else build(client)
+        return WebSource(site, client, self.match, self.queries)
