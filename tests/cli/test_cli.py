@@ -55,6 +55,19 @@ def test_scenario_as_a_table_from_masks(tmp_path):
     assert "tvmonitor" in run.stdout
 
 
+def test_scenario_counts_the_photos_in_lists(tmp_path):
+    whole_voc(tmp_path / "voc")
+    words = ["scenario", "voc", "19-1", "--root", tmp_path / "voc", "--lists", tmp_path]
+    (tmp_path / "train-0.txt").write_text("t01\nt02\n/JPEGImages/t05.jpg\n")
+    run = recallseg(*words)
+    assert run.returncode == 2
+    assert "has no list of step 1" in run.stderr
+    (tmp_path / "train-1.txt").write_text("19\n0\n")
+    run = recallseg(*words, "--json")
+    assert [step["images"] for step in json.loads(run.stdout)["steps"]] == [3, 2]
+    assert "note: 1 of the 2 photos in the list of step 1 show none of its classes" in run.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

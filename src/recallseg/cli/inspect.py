@@ -1,10 +1,14 @@
 """Commands that only look: `scenario`, `config` and `doctor`."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from recallseg.scenario import Scenario
 
 
 def scenario(
@@ -14,6 +18,9 @@ def scenario(
     rule: Annotated[str, typer.Option(help="standard or as-written.")] = "standard",
     order: Annotated[
         str | None, typer.Option(help="All class names in the order of learning, with commas.")
+    ] = None,
+    lists: Annotated[
+        Path | None, typer.Option(help="A folder with a list of photos per step: train-0.npy …")
     ] = None,
     root: Annotated[Path | None, typer.Option(help="The dataset's folder.")] = None,
     presence: Annotated[
@@ -34,15 +41,12 @@ def scenario(
         setup=setup,
         rule=rule,
         order=order.split(",") if order else None,
+        lists=lists,
         root=root,
         presence=presence,
     )
-    if steps.last_step_is_short:
-        messages().print(
-            f"note: {spec} does not divide {len(steps.order)} classes; the last step has "
-            f"{steps.sizes[-1]}.",
-            highlight=False,
-        )
+    for note in _notes(steps):
+        messages().print(f"note: {note}", highlight=False, soft_wrap=True)
     if as_json:
         rows = [
             {
@@ -61,6 +65,19 @@ def scenario(
         names = ", ".join(steps.names(step.new_classes))
         table.add_row(str(step.index), names, f"{len(step.images):,}")
     Console().print(table, markup=False)
+
+
+def _notes(steps: "Scenario") -> Iterator[str]:
+    """What is odd about a scenario, though it can be run."""
+    if steps.last_step_is_short:
+        classes, last = len(steps.order), steps.sizes[-1]
+        yield f"{steps.spec} does not divide {classes} classes; the last step has {last}."
+    for step in steps:
+        if without := steps.photos_without_new_classes(step):
+            yield (
+                f"{without:,} of the {len(step.images):,} photos in the list of step {step.index} "
+                "show none of its classes; do its indices count the photos of this split?"
+            )
 
 
 def config(

@@ -52,6 +52,9 @@ class ScenarioConfig(Section):
     """How photos are dealt out to steps: as the field ships it, or as the paper's sentences say."""
     order: tuple[str, ...] | None = None
     """The class names in the order of learning; by default that of their ids."""
+    lists: Path | None = None
+    """A folder with a list of photos for each step, as papers ship them (`train-0.npy` …), which
+    takes the place of `rule`. A relative path is looked for in `$RECALLSEG_DATA` too."""
 
 
 class ModelConfig(Section):

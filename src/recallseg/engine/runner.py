@@ -33,7 +33,7 @@ def run(config: RunConfig, path: Path, data: RunData | None = None) -> ResultRec
     method = build_method(config.method)
     data = data or RunData.open(config)
     folder = RunFolder(path)
-    folder.claim(config)
+    folder.claim(config, data.scenario.lists_key)
     session = Session.open(config, folder)
     scenario = method.steps(data.scenario)
     row = row_record(config, method)

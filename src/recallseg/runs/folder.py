@@ -25,6 +25,7 @@ from recallseg.runs.records import (
     StepRecord,
     read_record,
 )
+from recallseg.scenario.lists import lists_key
 
 FORMAT = 2
 """Counts up when what a run folder holds changes its meaning; it is in `classes.json`. Folders of
@@ -33,13 +34,19 @@ format 1 did not say so; there, features lay elsewhere in a photo."""
 FREE_SETTINGS = {"checkpoint_seconds", "tensorboard", "keep_predictions"}
 """Settings that may change between the parts of an interrupted run without touching its result."""
 
+LISTS = "scenario.lists"
+"""Where lists of photos lie may change as well; `classes.json` knows what they held."""
+
 
 def folder_name(path: Path, config: RunConfig) -> str:
     """A folder of its own for every file, split, seed and set of overrides; the same for the same.
 
-    Other settings than those in the name are told apart by the letters at its end.
+    Other settings than those in the name are told apart by the letters at its end; lists of photos
+    by what they hold.
     """
     settings = config.model_dump(mode="json", exclude=FREE_SETTINGS)
+    if config.scenario.lists is not None:
+        settings["scenario"]["lists"] = lists_key(config.scenario.lists)
     words = (path.resolve().parent.name, path.stem, config.scenario.spec, f"s{config.seed}")
     return "-".join([*words, content_key(settings)[:6]])
 
@@ -92,10 +99,16 @@ class RunFolder:
         self.result_file = path / "result.json"
         self._classes, self._memory = path / "classes.json", path / "mapping.json"
 
-    def claim(self, config: RunConfig) -> None:
-        """Make the folder this run's own, or find that it is already."""
+    def claim(self, config: RunConfig, lists: str | None = None) -> None:
+        """Make the folder this run's own, or find that it is already.
+
+        `lists` is a hash of the photos of all steps, where lists named them.
+        """
         if self.settings.is_file():
-            if differing := _differences(config, self.config):
+            differing = _differences(config, self.config)
+            if lists and self.classes and self.classes.get("lists", lists) != lists:
+                differing = [*differing, f"what {LISTS} hold"]
+            if differing:
                 raise RecallsegError(
                     f"{self.path} holds another run; it differs in {', '.join(differing)}. "
                     "Choose another folder with --out, or remove this one."
@@ -245,5 +258,6 @@ class RunFolder:
 
 def _differences(one: RunConfig, other: RunConfig) -> list[str]:
     a, b = flat(one.model_dump(mode="json")), flat(other.model_dump(mode="json"))
+    free = FREE_SETTINGS | ({LISTS} if a[LISTS] and b[LISTS] else set())
     keys = sorted(a.keys() | b.keys())
-    return [key for key in keys if a.get(key) != b.get(key) and key not in FREE_SETTINGS]
+    return [key for key in keys if a.get(key) != b.get(key) and key not in free]

@@ -41,6 +41,8 @@ class ClassRecord(TypedDict):
     photo_bytes: NotRequired[list[int]]
     """What those photos and their masks take on disk."""
     row: NotRequired[RowRecord]
+    lists: NotRequired[str]
+    """A hash of the photos of all steps, where lists named them."""
 
 
 class StepRecord(TypedDict):

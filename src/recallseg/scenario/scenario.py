@@ -1,6 +1,6 @@
 """A scenario is a sequence of steps (paper, sec. 3)."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from recallseg.errors import RecallsegError, unknown_name
+from recallseg.files import content_key
 from recallseg.labels import PADDING, VOID
 from recallseg.scenario.presence import PresenceTable, Rows
 from recallseg.scenario.specs import parse_spec
@@ -88,9 +89,11 @@ class Scenario(Sequence[Step]):
         setup: str = "disjoint",
         rule: str = "standard",
         order: Sequence[int] | None = None,
+        lists: Sequence[Collection[str]] | None = None,
         past: int = 0,
     ) -> None:
-        """The photos of the first `past` steps are gone; the presence table knows the others'."""
+        """`lists` are the photos of each step, instead of a rule. The photos of the first `past`
+        steps are gone; the presence table knows the others'."""
         if setup not in SETUPS:
             raise unknown_name("setup", setup, SETUPS)
         if rule not in RULES:
@@ -99,7 +102,7 @@ class Scenario(Sequence[Step]):
         self.class_names = tuple(class_names)
         self.order = _checked_order(order, len(self.class_names))
         self.sizes = parse_spec(spec, len(self.order))
-        self.presence = presence
+        self.presence, self.lists = presence, lists
         self._steps = self._build(presence, past)
 
     def _build(self, presence: PresenceTable, past: int) -> tuple[Step, ...]:
@@ -114,6 +117,12 @@ class Scenario(Sequence[Step]):
             if not images and index >= past:
                 names = ", ".join(self.class_names[label] for label in new)
                 raise RecallsegError(f"Step {index} ({names}) has no training photos.")
+            if self.lists is not None and not (chosen & presence.rows_with(new)).any():
+                raise RecallsegError(
+                    f"None of the {len(images):,} photos in the list of step {index} shows a class "
+                    "of that step; give lists of this scenario, whose indices count the photos of "
+                    "this training split in its order."
+                )
             steps.append(Step(index, new, old, images, self.setup == "sequential"))
             start += size
         return tuple(steps)
@@ -128,6 +137,9 @@ class Scenario(Sequence[Step]):
     ) -> Rows:
         """The photos of a step. `standard` is what the field ships: disjoint photos hold nothing
         of later steps. `as-written` follows the paper's sentences (sec. 3) to the letter."""
+        if self.lists is not None:
+            listed = self.lists[index]
+            return np.array([stem in listed for stem in presence.stems], dtype=np.bool_)
         with_new = presence.rows_with(new)
         without_later = ~presence.rows_with(later)
         overlapped = self.setup == "overlapped"
@@ -142,6 +154,18 @@ class Scenario(Sequence[Step]):
         joint = copy(self)
         joint._steps = (Step(0, self.order, (), self.presence.stems),)
         return joint
+
+    @property
+    def lists_key(self) -> str | None:
+        """A hash of the photos of all steps, where lists named them."""
+        return None if self.lists is None else content_key([sorted(each) for each in self.lists])
+
+    def photos_without_new_classes(self, step: Step) -> int:
+        """How many photos of a step show none of its classes: none, unless lists say so."""
+        showing = self.presence.rows_with(step.new_classes)
+        members = set(step.images)
+        rows = zip(self.presence.stems, showing, strict=True)
+        return sum(stem in members and not shows for stem, shows in rows)
 
     @property
     def last_step_is_short(self) -> bool:

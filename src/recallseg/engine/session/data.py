@@ -40,6 +40,7 @@ def scenario_of(config: RunConfig, presence: Path | None = None) -> Scenario:
         setup=chosen.setup,
         rule=chosen.rule,
         order=chosen.order,
+        lists=chosen.lists,
         root=data.root,
         presence=presence,
         split=data.learned,

@@ -40,7 +40,7 @@ def class_record(
     """What the model's channels mean, and how much was seen of them, for later runs and reports."""
     counts = [len(step.images) for step in scenario]
     sizes = [photos.subset(step.images).bytes_on_disk() for step in scenario]
-    return {
+    record: ClassRecord = {
         "format": FORMAT,
         "dataset": photos.name,
         "channels": scenario.names((0, *scenario.order)),
@@ -50,6 +50,9 @@ def class_record(
         "photo_bytes": _kept(sizes, earlier.get("photo_bytes", []) if earlier else []),
         "row": row,
     }
+    if scenario.lists_key is not None:
+        record["lists"] = scenario.lists_key
+    return record
 
 
 def _kept(numbers: list[int], earlier: list[int]) -> list[int]:
