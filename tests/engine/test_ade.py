@@ -51,7 +51,11 @@ def learn(name, ade, tmp_path, *settings):
     config = load_config(CONFIGS / f"{name}.yaml", [*SMALL, f"data.root={ade}", *settings])
     result = run(config, tmp_path / name)
     assert [len(step["classes"]) for step in result["steps"]] == [100, 10, 10, 10, 10, 10]
-    assert list(result["steps"][-1]["iou"]) == list(CLASSES)
+    last = result["steps"][-1]
+    assert list(last["iou"]) == list(CLASSES)
+    assert last["iou"]["other"] is last["pixel_accuracy"]["other"] is None
+    assert last["miou"]["all"] == last["miou"]["foreground"] is not None
+    assert last["miou_boundary"]["all"] == last["miou_boundary"]["foreground"]
     manifest = (tmp_path / name / "replay" / "manifest.jsonl").read_text().splitlines()
     return [json.loads(line) for line in manifest]
 

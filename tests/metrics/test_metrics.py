@@ -34,8 +34,22 @@ def independent_miou(prediction, truth, classes):
     for c in range(classes):
         inter = np.sum((prediction == c) & (truth == c) & counted)
         union = np.sum(((prediction == c) | (truth == c)) & counted)
-        values.append(inter / union if union else np.nan)
+        meant = union and (c > 0 or np.any(truth == 0))
+        values.append(inter / union if meant else np.nan)
     return np.array(values)
+
+
+def test_a_background_that_the_truth_lacks_is_left_out_of_every_mean():
+    """Three pixels of class 1 and one of 2; one of each is taken for background."""
+    counts = np.array([[0, 0, 0], [1, 2, 0], [1, 0, 0]])
+    values = iou(counts)
+    assert np.isnan(values[0])
+    assert values[1:].tolist() == [2 / 3, 0]
+    means = mean_iou(values, [1], [2])
+    assert means["all"] == means["foreground"] == pytest.approx(1 / 3)
+    assert means["old_with_background"] == means["old"] == 2 / 3
+    counts[0, 1] = 1
+    assert iou(counts).tolist() == [0, 2 / 4, 0]
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,6 +10,7 @@ from recallseg.config.loading import (
 )
 from recallseg.config.problems import problems
 from recallseg.config.schema import (
+    DataConfig,
     LabelFilters,
     MethodConfig,
     ModelConfig,
@@ -23,6 +24,7 @@ from recallseg.config.sources import SOURCES, SourceSettings, source_class
 
 __all__ = [
     "SOURCES",
+    "DataConfig",
     "LabelFilters",
     "MethodConfig",
     "ModelConfig",

@@ -29,6 +29,10 @@ class DataConfig(Section):
     val: str = "val"
     """The split to be measured on; `tune` takes a fifth of the training photos away from training,
     to choose settings on, and leaves the dataset's own validation photos alone."""
+    unlabelled: Literal["background", "void", "unscored"] | None = None
+    """What the label 0 on disk is: background; void, which counts neither in the loss nor in
+    scores; or `unscored`, background in training and void in evaluation. By default void for `ade`,
+    whose 0 is what nobody labelled, and background for all others."""
 
     @property
     def learned(self) -> str:

@@ -73,15 +73,18 @@ class SegmentationDataset:
     def read(self, index: int) -> tuple[Image.Image, Mask]:
         """The RGB photo and the (H, W) mask number `index`, of equal size."""
         pair = self.pairs[index]
-        photo, mask = read_photo(pair.photo), read_mask(pair.mask)
-        if self.labels is not None:
-            mask = np.array(self.labels, dtype=np.uint8)[mask]
+        photo, mask = read_photo(pair.photo), self.read_mask(index)
         if photo.size != (mask.shape[1], mask.shape[0]):
             raise RecallsegError(
                 f"The mask {pair.mask} is {mask.shape[1]}×{mask.shape[0]} px but its photo is "
                 f"{photo.width}×{photo.height} px; they must have the same size."
             )
         return photo, mask
+
+    def read_mask(self, index: int) -> Mask:
+        """The (H, W) mask number `index` alone."""
+        mask = read_mask(self.pairs[index].mask)
+        return mask if self.labels is None else np.array(self.labels, dtype=np.uint8)[mask]
 
     def signature(self) -> str:
         """A hash that changes whenever a photo, a mask or the choice of them does.
@@ -109,6 +112,11 @@ class SegmentationDataset:
             if name in classes:
                 labels[label] = classes.index(name)
         return replace(self, classes=tuple(classes), labels=tuple(labels.tolist()))
+
+    def with_unlabelled_void(self) -> "SegmentationDataset":
+        """The same photos with the label 0 on disk as void; what other labels stand for stays."""
+        labels = range(256) if self.labels is None else self.labels
+        return replace(self, labels=(VOID, *labels[1:]))
 
     def subset(self, stems: Sequence[str]) -> "SegmentationDataset":
         """The same dataset with only the named pairs, in the given order."""

@@ -31,6 +31,8 @@ class DatasetKind:
     """The class names where every copy of the dataset has the same ones."""
     resolve: Callable[[Path], Path] = Path
     """From a folder that people name to the one that the reader opens."""
+    unlabelled: str = "background"
+    """What the label 0 is, unless `data.unlabelled` says otherwise."""
     make: Callable[[], Path] | None = None
     """Makes the dataset where there is no folder of it, and gives its place."""
 
@@ -75,6 +77,7 @@ DATASETS: dict[str, DatasetKind] = {
             how_to_get="unpack the official ADEChallengeData2016 archive, so that it holds "
             "images/training, annotations/training, images/validation and annotations/validation",
             fixed_classes=ade.CLASSES,
+            unlabelled="void",
         ),
         DatasetKind(
             name="folder",

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from recallseg.config import SOURCES, RunConfig, load_preset, source_class, validate
+from recallseg.config import SOURCES, DataConfig, RunConfig, load_preset, source_class, validate
 from recallseg.config.sources import NO_SOURCE
 from recallseg.data import SegmentationDataset, open_dataset
+from recallseg.data.opening import seen_in_evaluation, seen_in_training
 from recallseg.data.verify import verify
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import RunData
@@ -45,7 +46,7 @@ def learn(
     new = _new_classes(folder, steps, photos, classes)
     steps = steps if steps and steps[-1] == new else [*steps, new]
     config = _settings(folder, data, steps, source, overrides)
-    world = _world(steps, photos, val)
+    world = _world(steps, photos, val, config.data)
     if folder.path.is_dir():
         folder.write_config(config)
     return run(config, model, world)
@@ -152,7 +153,9 @@ def _has_path(name: str) -> bool:
     return "path" in source_class(name).model_fields
 
 
-def _world(steps: list[list[str]], photos: SegmentationDataset, val: Path | None) -> RunData:
+def _world(
+    steps: list[list[str]], photos: SegmentationDataset, val: Path | None, data: DataConfig
+) -> RunData:
     """The photos of the last step, in the model's own numbering of classes."""
     verify(photos)
     found = compute_presence(photos)
@@ -175,8 +178,8 @@ def _world(steps: list[list[str]], photos: SegmentationDataset, val: Path | None
         opened = open_dataset("folder", "train", val)
         verify(opened)
         channels_of(names, opened.classes, val)  # refuses photos that lack a class of the model
-        measured = opened.renamed(names, other=VOID)
-    return RunData(scenario, photos.renamed(shown, other=0), measured)
+        measured = seen_in_evaluation(opened.renamed(names, other=VOID), data)
+    return RunData(scenario, seen_in_training(photos.renamed(shown, other=0), data), measured)
 
 
 def _rows(found: PresenceTable) -> list[tuple[str, list[int]]]:

@@ -14,9 +14,14 @@ CONVENTIONS = ("old", "new", "all", "foreground", "old_with_background")
 
 
 def iou(confusion: Confusion) -> Values:
-    """Intersection over union of every class; NaN for one in neither truth nor prediction."""
+    """Intersection over union of every class; NaN for one in neither truth nor prediction.
+
+    The background, class 0, is NaN wherever the truth has none of it: it was not looked for there.
+    """
     hit = np.diagonal(confusion).astype(np.float64)
     union = confusion.sum(axis=0) + confusion.sum(axis=1) - hit
+    if not confusion[0].any():
+        union[0] = 0
     return _divide(hit, union)
 
 

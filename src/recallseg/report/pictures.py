@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 from PIL import Image
 
-from recallseg.data import open_dataset
 from recallseg.data.dataset import Mask
+from recallseg.data.opening import open_validation
 from recallseg.data.pictures import LONGER_SIDE, Pictures
 from recallseg.data.shrink import resized
 from recallseg.errors import RecallsegError
@@ -53,8 +53,7 @@ class Viewer:
         if not self.runs:
             raise RecallsegError("no run kept its predictions (`keep_predictions`).")
         run = next(iter(self.runs.values()))
-        data = run.config.data
-        self.dataset = open_dataset(data.name, data.val, data.root)
+        self.dataset = open_validation(run.config.data)
         self.initial: int = run.known["initial"]
         names = run.known["channels"]
         self.table = channels_of(names, self.dataset.classes, self.dataset.root)

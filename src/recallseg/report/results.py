@@ -62,7 +62,7 @@ def _paper_triple(label: str, task: Task) -> list[Cell]:
 
 def _note(tasks: Tasks) -> str:
     if not any(task.dataset.startswith("voc") for task in tasks):
-        return "old and new leave the background out; all counts it."
+        return "old and new leave the background out; all counts it, unless it is void."
     background = ", ".join(COUNTS_BACKGROUND_AS_OLD)
     return (
         "old and new leave the background out; all counts it. The paper's numbers are of the full "

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from recallseg.data import open_dataset
+from recallseg.data.opening import open_validation
 from recallseg.engine.evaluation.measuring import evaluate
 from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.session import Session
@@ -18,7 +18,7 @@ def rescore(
     """The scores of a run's model on a split of any dataset with the same class names."""
     folder = RunFolder.existing(path)
     config = folder.config
-    dataset = open_dataset(config.data.name, split or config.data.val, root or config.data.root)
+    dataset = open_validation(config.data, split, root)
     model, index = open_model(folder, step)
     names, about = folder.class_names(index), folder.learned()
     table = channels_of(names, dataset.classes, dataset.root)

@@ -33,8 +33,7 @@ def store_samples(
         for turn, stem in _in_turn(step, scenario, seed):
             if stem in kept:
                 continue
-            pair = dataset.pairs[dataset.rows([stem])[0]]
-            size = _write(pair, step, scratch)
+            size = _write(dataset, dataset.rows([stem])[0], step, scratch)
             if turn > 0 and room < size:
                 for path in scratch.glob(f"{stem}.*"):
                     path.unlink()
@@ -58,11 +57,12 @@ def _in_turn(step: Step, scenario: Scenario, seed: int) -> Iterator[tuple[int, s
                 yield turn, found[turn]
 
 
-def _write(pair: Pair, step: Step, folder: Path) -> int:
+def _write(dataset: SegmentationDataset, row: int, step: Step, folder: Path) -> int:
     """Copy a photo and write its mask; the bytes they take."""
+    pair = dataset.pairs[row]
     photo, mask = folder / pair.photo.name, folder / f"{pair.stem}.mask.png"
     shutil.copyfile(pair.photo, photo)
-    save_mask(mask, step.label_table[read_mask(pair.mask)])
+    save_mask(mask, step.label_table[dataset.read_mask(row)])
     return photo.stat().st_size + mask.stat().st_size
 
 

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recallseg.config import RunConfig
-from recallseg.data import SegmentationDataset, open_dataset
+from recallseg.data import SegmentationDataset
+from recallseg.data.opening import open_training, open_validation
 from recallseg.data.verify import verify
 from recallseg.scenario import Scenario
 from recallseg.scenario.build import open_scenario
@@ -22,9 +23,7 @@ class RunData:
     @classmethod
     def open(cls, config: RunConfig) -> "RunData":
         """Open everything; whatever is wrong with it is said now."""
-        data = config.data
-        train = open_dataset(data.name, data.learned, data.root)
-        val = open_dataset(data.name, data.val, data.root)
+        train, val = open_training(config.data), open_validation(config.data)
         scenario = scenario_of(config)
         for dataset in (train, val):
             verify(dataset)
