@@ -93,8 +93,35 @@ def test_narrow_parity(package: Any, resolution: int, tmp_path: Path) -> None:
     assert_parity(package, config, tmp_path, [1.0, 0.4, 0.41, 0.02])
 
 
-def test_public_128_parity(package: Any, tmp_path: Path) -> None:
-    assert_parity(package, BigGANConfig(), tmp_path, [1.0])
+@torch.no_grad()
+def assert_folder_parity(package: Any, config: BigGANConfig, folder: Path) -> None:
+    """A folder as the package reads one itself gives the images that the package makes of it."""
+    written = reference(package, config)
+    torch.save(written.state_dict(), folder / "pytorch_model.bin")
+    (folder / "config.json").write_text(written.config.to_json_string())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)
+        theirs = package.BigGAN.from_pretrained(str(folder)).eval()
+    ours = load_generator(folder)
+    assert ours.config == config
+    noise, hot = torch.randn(2, 128), one_hot(torch.tensor([3, 1]), config.num_classes).float()
+    for truncation in (1.0, 0.4):
+        expected = theirs(noise, hot, truncation)
+        torch.testing.assert_close(ours(noise, hot, truncation), expected, atol=1e-4, rtol=0)
+
+
+def test_a_folder_as_people_have_it(package: Any, tmp_path: Path) -> None:
+    """With an eps and a place of the doublings that no tensor tells."""
+    plain = BigGANConfig.at(64, channel_width=4, num_classes=5)
+    swapped = tuple((not up, before, after) for up, before, after in plain.layers)
+    config = dataclasses.replace(plain, eps=0.5, layers=swapped, attention_layer_position=6)
+    assert_folder_parity(package, config, tmp_path)
+
+
+def test_the_public_128_px(package: Any, tmp_path: Path) -> None:
+    """Its configuration is in its folder, and can be told from its tensors as well."""
+    assert_folder_parity(package, BigGANConfig(), tmp_path)
+    assert load_generator(tmp_path / "pytorch_model.bin").config == BigGANConfig()
 
 
 @pytest.mark.slow

@@ -89,7 +89,10 @@ def train(
 
 @app.command()
 def sample(
-    file: Annotated[Path, typer.Argument(help="A generator's weights, or toy: the drawn world's.")],
+    file: Annotated[
+        Path,
+        typer.Argument(help="A generator's weights, a folder with config.json and them, or toy."),
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The sheet, a PNG.")],
     classes: Annotated[
         str | None, typer.Option(help="Ids such as 1,2; by default the first 20.")

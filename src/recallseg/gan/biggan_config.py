@@ -50,6 +50,13 @@ class BigGANConfig:
     def __post_init__(self) -> None:
         """Refuse layers that do not fit together."""
         inputs, outputs = ([layer[side] for layer in self.layers] for side in (1, 2))
+        sizes = (self.z_dim, self.class_embed_dim, self.num_classes, self.n_stats, *inputs)
+        if min(sizes) < 1:
+            raise RecallsegError(
+                f"A generator's sizes are at least 1: z_dim {self.z_dim}, class_embed_dim "
+                f"{self.class_embed_dim}, num_classes {self.num_classes}, n_stats {self.n_stats}, "
+                f"layers' inputs {inputs}."
+            )
         if [*outputs] != [*inputs[1:], 1]:
             raise RecallsegError(
                 "A generator's layers end at 1 width and each takes what the one before gives, but "

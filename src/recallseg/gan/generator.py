@@ -14,19 +14,22 @@ from torch import Tensor
 from recallseg.errors import RecallsegError
 from recallseg.gan.biggan import BigGAN
 from recallseg.gan.biggan_config import BigGANConfig
+from recallseg.gan.released import SUFFIXES, read_config, weights_file
 
-SUFFIXES = (".safetensors", ".pth", ".pt", ".bin")
 NOISE_BOUND = 2.0
 
 State = Mapping[str, Tensor]
 
 
 def load_generator(path: Path, config: BigGANConfig | None = None) -> BigGAN:
-    """The BigGAN-deep generator of a file, in eval mode and without gradients.
+    """The BigGAN-deep generator of a file or folder, in eval mode and without gradients.
 
     The file holds the public PyTorch weights or what `state_dict` of a `BigGAN` gives; without a
-    configuration, resolution, width and classes are told from its tensors.
+    configuration, resolution, width and classes are told from its tensors, and for a folder from
+    the `config.json` in it.
     """
+    if path.is_dir():
+        path, config = weights_file(path), config or read_config(path)
     state = fold_spectral_norm(_read(path), path)
     with torch.device("meta"):
         generator = BigGAN(config or config_of(state) or BigGANConfig())
@@ -152,7 +155,8 @@ def _read(path: Path) -> dict[str, Tensor]:
     """The tensors of a file by name; nothing but tensors is ever unpickled."""
     if path.suffix not in SUFFIXES or not path.is_file():
         raise RecallsegError(
-            f"{path} is no generator file; give one that exists and ends in {', '.join(SUFFIXES)}."
+            f"{path} is no generator file; give one that exists and ends in {', '.join(SUFFIXES)}, "
+            "or a folder with config.json and such a file."
         )
     try:
         safe = path.suffix == ".safetensors"

@@ -9,6 +9,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from recallseg.files import atomic_path
+from recallseg.gan.released import weights_file
 
 CLASSES = "classes"
 
@@ -34,9 +35,9 @@ def read_about(path: Path) -> dict[str, str]:
 
 
 def class_names(path: Path) -> tuple[str, ...] | None:
-    """The class names that a file tells, by id; None where it tells none."""
+    """The class names that a file tells, or a generator's folder; None where it tells none."""
     try:
-        names = json.loads(read_about(path).get(CLASSES, "null"))
+        names = json.loads(read_about(weights_file(path)).get(CLASSES, "null"))
     except json.JSONDecodeError:
         return None
     return tuple(map(str, names)) if isinstance(names, list) else None

@@ -9,7 +9,7 @@ SHIPPED = {path.stem: path for path in sorted(FOLDER.glob("*.json"))}
 
 
 def generator_file(path: Path) -> Path:
-    """A generator that ships by its name, or a file as it is or in the folder of datasets."""
+    """A generator that ships by its name, or a file or folder, also in the folder of datasets."""
     return _shipped(path, ".safetensors")
 
 

@@ -7,6 +7,7 @@ from pydantic import Field
 
 from recallseg.config.section import Positive
 from recallseg.config.sources import SourceSettings
+from recallseg.errors import RecallsegError
 from recallseg.replay.source import Source
 
 
@@ -15,8 +16,8 @@ class GanSettings(SourceSettings):
 
     title: str = "GAN"
     path: Path | None = None
-    """The generator's weights, or `toy`, which comes with the package. A relative path is looked
-    for in `$RECALLSEG_DATA` too."""
+    """The generator's weights, a folder with `config.json` and them, or `toy`, which comes with the
+    package. A relative path is looked for in `$RECALLSEG_DATA` too."""
     classifier: str = "efficientnet_lite0"
     """Who maps our classes to the generator's: a timm network trained on ImageNet, the
     `.classifier.safetensors` that `recallseg gan train` wrote, or `toy`."""
@@ -41,8 +42,12 @@ class GanSettings(SourceSettings):
         return GanSource.load(self)
 
     def stored_bytes(self) -> int:
-        """The size of the generator's file."""
+        """The size of the generator's weights, in a file or a folder; 0 where they are gone."""
+        from recallseg.gan.released import weights_file
         from recallseg.gan.shipped import generator_file
 
-        path = generator_file(self.path) if self.path else None
+        try:
+            path = weights_file(generator_file(self.path)) if self.path else None
+        except RecallsegError:
+            return 0
         return path.stat().st_size if path and path.is_file() else 0
