@@ -12,15 +12,13 @@ from safetensors.torch import save_file
 from typer.testing import CliRunner
 
 from recallseg.cli.main import app
-from recallseg.config import ReplayConfig
 from recallseg.errors import RecallsegError
 from recallseg.gan.biggan import BigGAN
 from recallseg.gan.biggan_config import BigGANConfig
 from recallseg.gan.generator import load_generator
 from recallseg.gan.named_tensors import class_names, save_named
 from recallseg.gan.released import read_config, weights_file
-from recallseg.replay.gan_source import GanSource
-from recallseg.replay.sources import build_source
+from recallseg.replay.gan_source import GanSettings, GanSource
 
 TINY = dataclasses.replace(BigGANConfig.at(64, channel_width=4, num_classes=5), eps=0.01)
 
@@ -58,7 +56,7 @@ def test_safetensors_go_before_pickles_and_may_name_their_classes(folder: Path) 
 def test_a_folder_is_a_replay_source(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("RECALLSEG_DATA", str(folder.parent))
     for path in (folder, Path(folder.name)):
-        source = build_source(ReplayConfig(source="gan", path=path))
+        source = GanSettings(path=path).open()
         assert isinstance(source, GanSource)
         assert source.generator.config == TINY
 
