@@ -6,6 +6,18 @@ import time
 
 import uvicorn
 
+PATIENCE = 120
+"""Seconds after which something that should happen is taken for something that never will."""
+
+
+def wait_until(happened, what):
+    """Look again and again until `happened()`; what hangs for good is an error."""
+    end = time.monotonic() + PATIENCE
+    while not happened():
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.01)
+
 
 @contextlib.contextmanager
 def running(app):
@@ -13,10 +25,7 @@ def running(app):
     server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
-    deadline = time.monotonic() + 20
-    while not server.started:
-        assert time.monotonic() < deadline, "the server did not start"
-        time.sleep(0.01)
+    wait_until(lambda: server.started, "the server did not start")
     port = server.servers[0].sockets[0].getsockname()[1]
     try:
         yield f"http://127.0.0.1:{port}"

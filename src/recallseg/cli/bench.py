@@ -36,6 +36,18 @@ def shift(
     _show(bench_shift(run_folder, photos), out)
 
 
+@app.command()
+def predict(
+    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    photos: Annotated[int, typer.Option(min=1, help="How many validation photos to use.")] = 200,
+    out: Out = None,
+) -> None:
+    """Compare predicting photos from their files with the bare model on ready batches."""
+    from recallseg.experiments.prediction import bench_prediction
+
+    _show(bench_prediction(run_folder, photos), out)
+
+
 def _show(numbers: dict[str, Any], out: Path | None) -> None:
     if out:
         from recallseg.files import write_json

@@ -1,6 +1,6 @@
 """Kill a run with SIGKILL at awkward moments, start it again each time, and compare its numbers.
 
-    python tools/kill_and_resume.py CONFIG.yaml [key=value ...]
+    python tests/support/kill_and_resume.py CONFIG.yaml [key=value ...]
 
 One run goes through in peace. Another is killed while it encodes photos, trains, evaluates and
 writes, and once at a random moment; each time the same command is started again. The metrics in
