@@ -54,7 +54,7 @@ def test_later_layers_win(tmp_path):
     write(tmp_path, "base.yaml", "preset: paper\noptim: {batch: 7}\nseed: 3")
     path = write(tmp_path, "sub/own.yaml", "extends: ../base.yaml\nseed: 5")
     config = load_config(path, ["optim.lr=0.25", "views.scale=[0.7,1.2]"])
-    assert config.model.encoder == "resnet101"
+    assert config.model.encoder == "resnet101.tv_in1k"
     assert (config.optim.batch, config.seed, config.optim.lr) == (7, 5, 0.25)
     assert config.views.scale == (0.7, 1.2)
 
@@ -65,6 +65,9 @@ def test_the_paper_preset_is_the_papers_setting(tmp_path):
     assert config.optim == config.increment
     assert (config.optim.lr, config.optim.end_lr, config.optim.power) == (5e-4, 5e-6, 0.9)
     assert (config.optim.batch, config.optim.iterations_per_class) == (4, 1000)
+    assert (config.method.inpaint_on, config.replay.label_on) == ("photos", "photos")
+    assert not config.replay.present
+    assert not config.bank.enabled
 
 
 def test_a_configuration_cannot_be_changed():
@@ -78,7 +81,7 @@ def test_a_configuration_cannot_be_changed():
         (
             "preset: nature",
             [],
-            "Unknown preset 'nature'. Known: learn, paper, small, toy, toy-gan, toy-web.",
+            "Unknown preset 'nature'. Known: cil, ilt, learn, lwf, lwf_mc, mib, paper, sdr, small, ",
         ),
         ("- a list", [], "must hold settings"),
         ("seed: [1", [], "not readable YAML"),

@@ -6,7 +6,7 @@ from drawn import draw_pair
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recallseg.data.transforms import ViewRecipe, to_tensors
+from recallseg.data.transforms import ViewRecipe, random_part, to_tensors
 from recallseg.labels import PADDING
 
 
@@ -94,3 +94,34 @@ def test_a_scaled_mask_lies_where_the_scaled_photo_does():
         white = (view[0] > 127)[inside]
         differ = white != (cut[inside] == 1)
         assert differ.sum() <= 2, "photo and label part by more than a rounding"
+
+
+def test_a_stretched_view_is_a_part_of_the_photo_and_has_no_padding():
+    rows = np.repeat(np.arange(40, dtype=np.uint8)[:, None], 60, axis=1)
+    photo, labels = to_tensors(*_photo_of(rows))
+    recipe = ViewRecipe(32, (0.5, 2.0), cut="stretched")
+    heights = set()
+    for seed in range(30):
+        view, cut = recipe(photo, labels, Random(seed))
+        assert view.shape == (3, 32, 32)
+        assert PADDING not in cut
+        assert (view[0].float() - cut.float()).abs().max() <= 2
+        heights.add(int(cut.max()) - int(cut.min()) + 1)
+    assert len(heights) > 5
+    mirrored = [recipe(*to_tensors(*_photo_of(rows.T.copy())), Random(s))[1][0] for s in range(20)]
+    assert {bool(row[0] > row[-1]) for row in mirrored} == {True, False}
+
+
+def test_parts_keep_to_their_area_and_ratio():
+    for seed in range(200):
+        part = random_part(300, 400, (0.3, 0.6), Random(seed))
+        assert part.top + part.height <= 300
+        assert part.left + part.width <= 400
+        assert 0.29 <= part.height * part.width / 120_000 <= 0.61
+        assert 0.74 <= part.width / part.height <= 1.35
+
+
+def test_where_no_part_fits_it_is_the_middle():
+    assert random_part(100, 400, (1.5, 2.0), Random(0)) == (0, 133, 100, 133)
+    assert random_part(400, 100, (1.5, 2.0), Random(0)) == (133, 0, 133, 100)
+    assert random_part(90, 100, (1.5, 2.0), Random(0)) == (0, 0, 90, 100)

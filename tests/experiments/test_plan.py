@@ -28,6 +28,7 @@ def test_the_papers_numbers(voc_presence):
         "decoder_parameters",
         "helper_parameters",
         "steps",
+        "settings",
     ]
     assert found["encoder_parameters"] == 42_500_160
     assert found["decoder_parameters"] == 1_548_372
@@ -39,6 +40,12 @@ def test_the_papers_numbers(voc_presence):
 def test_the_overlapped_setup_trains_longer(voc_presence):
     found = plan(paper(spec="15-5", setup="overlapped"), voc_presence)
     assert [step["iterations"] for step in found["steps"]] == [22_500, 7_500]
+
+
+def test_joint_training_is_as_long_in_every_setup(voc_presence):
+    values = paper(spec="15-5", setup="overlapped").model_dump() | {"method": {"name": "joint"}}
+    [step] = plan(validate(values, "the test"), voc_presence)["steps"]
+    assert step == {"images": 10_582, "iterations": 20_000}
 
 
 def test_the_bank_takes_what_the_plan_says(tmp_path):

@@ -88,10 +88,10 @@ def test_a_configuration_survives_a_round_trip(method, data, tmp_path):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_old_channels_survive_growth(method, data):
-    from recallseg.model import Decoder
+    from recallseg.model import DeepLabV2
 
     chosen = build_method(config_of(data, method, False).method)
-    decoder = Decoder(8, 3, dilations=(1, 2), init_std=1.0)
+    decoder = DeepLabV2(8, 3, dilations=(1, 2), init_std=1.0)
     before = {name: value.clone() for name, value in decoder.state_dict().items()}
     decoder.grow(2, chosen.growth)
     for name, value in decoder.state_dict().items():

@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from recallseg.model.decoder import Decoder, scaled_dilations
+from recallseg.errors import RecallsegError
+from recallseg.model import DeepLabV2, DeepLabV3, scaled_dilations
 
 
 @pytest.fixture(autouse=True)
@@ -13,19 +14,19 @@ def _seed() -> None:
     torch.manual_seed(0)
 
 
-def count(decoder: Decoder) -> int:
+def count(decoder: DeepLabV2) -> int:
     return sum(parameter.numel() for parameter in decoder.parameters())
 
 
-def random_decoder(channels: int = 5, classes: int = 3) -> Decoder:
+def random_decoder(channels: int = 5, classes: int = 3) -> DeepLabV2:
     """A decoder whose biases are not zero, so that a forgotten bias shows."""
-    decoder = Decoder(channels, classes, dilations=(3, 6, 9, 12))
+    decoder = DeepLabV2(channels, classes, dilations=(3, 6, 9, 12))
     for parameter in decoder.parameters():
         torch.nn.init.normal_(parameter)
     return decoder
 
 
-def reference(decoder: Decoder, features: Tensor) -> Tensor:
+def reference(decoder: DeepLabV2, features: Tensor) -> Tensor:
     state = decoder.state_dict()
     branches = [
         F.conv2d(
@@ -40,14 +41,14 @@ def reference(decoder: Decoder, features: Tensor) -> Tensor:
     return torch.stack(branches).sum(0)
 
 
-def total_bias(decoder: Decoder) -> Tensor:
+def total_bias(decoder: DeepLabV2) -> Tensor:
     biases = [value for key, value in decoder.state_dict().items() if key.endswith("bias")]
     return torch.stack(biases).sum(0)
 
 
 @pytest.mark.parametrize(("classes", "parameters"), [(21, 1_548_372), (2, 147_464)])
 def test_parameter_counts_of_the_paper(classes: int, parameters: int) -> None:
-    assert count(Decoder(2048, classes, dilations=scaled_dilations(8))) == parameters
+    assert count(DeepLabV2(2048, classes, dilations=scaled_dilations(8))) == parameters
 
 
 @pytest.mark.parametrize(
@@ -60,7 +61,7 @@ def test_dilations_scale_with_the_stride(stride: int, dilations: tuple[int, ...]
 
 
 def test_checkpoint_is_plain_convolutions_drawn_small_with_zero_bias() -> None:
-    state = Decoder(64, 3, dilations=(1, 2)).state_dict()
+    state = DeepLabV2(64, 3, dilations=(1, 2)).state_dict()
     assert {key: tuple(value.shape) for key, value in state.items()} == {
         "branches.0.weight": (3, 64, 3, 3),
         "branches.0.bias": (3,),
@@ -132,7 +133,7 @@ def test_background_growth_shares_the_background_as_mib() -> None:
 
 
 def test_a_neck_is_a_linear_map_and_a_relu_before_the_branches() -> None:
-    decoder = Decoder(6, 3, dilations=(1, 2), neck=4)
+    decoder = DeepLabV2(6, 3, dilations=(1, 2), neck=4)
     features = torch.randn(2, 6, 5, 5)
     assert decoder.neck is not None
     narrow = torch.einsum("oc,bchw->bohw", decoder.neck.weight[:, :, 0, 0], features)
@@ -141,3 +142,77 @@ def test_a_neck_is_a_linear_map_and_a_relu_before_the_branches() -> None:
     torch.testing.assert_close(decoder(features), by_hand, atol=1e-6, rtol=1e-4)
     decoder.grow(2)
     assert decoder(features).shape == (2, 5, 5, 5)
+
+
+def test_the_older_decoders_files_still_fit() -> None:
+    names = list(DeepLabV2(4, 2, dilations=(1, 2), neck=3).state_dict())
+    branches = [f"branches.{i}.{part}" for i in (0, 1) for part in ("weight", "bias")]
+    assert names == ["neck.weight", "neck.bias", *branches]
+
+
+def test_deeplab_v3_has_the_parameters_of_its_description() -> None:
+    """1×1, three 3×3 and pooling to 256, 1280 to 256, two numbers a channel of BatchNorm."""
+    dilations = scaled_dilations(16, DeepLabV3.rates, DeepLabV3.rates_at)
+    assert dilations == (6, 12, 18)
+    assert scaled_dilations(8, DeepLabV3.rates, DeepLabV3.rates_at) == (12, 24, 36)
+    with torch.device("meta"):
+        decoder = DeepLabV3(2048, 21, dilations=dilations)
+    pyramid = 2048 * 256 * (1 + 3 * 9 + 1) + 5 * 256 * 256
+    assert count(decoder) == pyramid + 6 * 2 * 256 + 256 * 21 + 21
+
+
+def small_v3(**options: int) -> DeepLabV3:
+    decoder = DeepLabV3(6, 3, dilations=(1, 2), **options)
+    for name, tensor in decoder.state_dict().items():
+        if "norm" in name and tensor.is_floating_point():
+            tensor.copy_(torch.rand_like(tensor) + 0.5)
+    torch.nn.init.normal_(decoder.classifier.weight)
+    torch.nn.init.normal_(decoder.classifier.bias)
+    return decoder.eval().requires_grad_(False)
+
+
+def test_deeplab_v3_is_its_description_step_by_step() -> None:
+    decoder = small_v3(neck=4)
+    features = torch.randn(2, 6, 5, 7)
+    state = decoder.state_dict()
+
+    def block(name: str, given: Tensor, dilation: int = 1) -> Tensor:
+        weight, norm = state[f"{name}.conv.weight"], f"{name}.norm"
+        padding = weight.shape[-1] // 2 * dilation
+        seen = F.conv2d(given, weight, padding=padding, dilation=dilation)
+        mean, var = (state[f"{norm}.running_{each}"][:, None, None] for each in ("mean", "var"))
+        scale, shift = (state[f"{norm}.{each}"][:, None, None] for each in ("weight", "bias"))
+        normal = (seen - mean) / (var + 1e-5).sqrt() * scale + shift
+        return normal.where(normal > 0, 0.01 * normal)
+
+    narrow = F.conv2d(features, state["neck.weight"], state["neck.bias"]).clamp(min=0)
+    maps = [block(f"pyramid.{i}", narrow, dilation) for i, dilation in enumerate((1, 1, 2))]
+    pooled = block("pooled", narrow.mean((2, 3), keepdim=True))
+    together = torch.cat([*maps, pooled.repeat(1, 1, 5, 7)], dim=1)
+    seen = block("projection", together)
+    by_hand = F.conv2d(seen, state["classifier.weight"], state["classifier.bias"])
+    torch.testing.assert_close(decoder(features), by_hand, atol=1e-4, rtol=1e-4)
+    torch.testing.assert_close(decoder.plain(features), by_hand, atol=1e-4, rtol=1e-4)
+
+
+def test_only_the_classifier_of_deeplab_v3_grows() -> None:
+    decoder = small_v3().double()
+    features = torch.randn(2, 6, 5, 5, dtype=torch.float64)
+    before = decoder(features)
+    decoder.grow(2)
+    assert decoder.classes == 5
+    torch.testing.assert_close(decoder(features)[:, :3], before, atol=0, rtol=0)
+    shared = decoder(features).softmax(1)
+    decoder.grow(3, init="background")
+    after = decoder(features).softmax(1)
+    torch.testing.assert_close(after[:, [0, 5, 6, 7]] * 4, shared[:, [0] * 4])
+    torch.testing.assert_close(after[:, 1:5], shared[:, 1:5])
+
+
+def test_deeplab_v3_refuses_what_batchnorm_cannot_learn_from() -> None:
+    decoder = DeepLabV3(6, 3, dilations=(1,)).train()
+    with pytest.raises(RecallsegError, match=r"batches of one photo.*increment\.batch"):
+        decoder(torch.randn(1, 6, 5, 5))
+    moved = decoder.pooled.norm.running_mean.clone()
+    decoder(torch.randn(2, 6, 5, 5))
+    assert not torch.equal(decoder.pooled.norm.running_mean, moved)

@@ -2,7 +2,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recallseg.model import Decoder, Encoder, Segmenter, scaled_dilations
+from recallseg.model import DeepLabV2, Encoder, Segmenter, scaled_dilations
 
 
 @pytest.fixture(autouse=True)
@@ -13,7 +13,7 @@ def _seed() -> None:
 def segmenter(neck: int | None = None) -> Segmenter:
     encoder = Encoder("resnet18", weights="none", finest=8 if neck else None)
     dilations = scaled_dilations(encoder.stride)
-    return Segmenter(encoder, Decoder(encoder.channels, 4, dilations=dilations, neck=neck))
+    return Segmenter(encoder, DeepLabV2(encoder.channels, 4, dilations=dilations, neck=neck))
 
 
 @pytest.mark.parametrize("neck", [None, 6])

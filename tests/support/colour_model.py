@@ -11,14 +11,14 @@ import torch
 from PIL import Image
 from torch import nn
 
-from recallseg.model import Decoder, Encoder, Segmenter
+from recallseg.model import DeepLabV2, Encoder, Segmenter
 
 RED = (255, 0, 0)
 
 
 def colour_model(encoder: Encoder, neck: int | None = None) -> Segmenter:
     """Background, and whatever is red."""
-    decoder = Decoder(encoder.channels, 2, dilations=(1,), neck=neck)
+    decoder = DeepLabV2(encoder.channels, 2, dilations=(1,), neck=neck)
     with torch.no_grad():
         for module in (*encoder.modules(), *decoder.modules()):
             if isinstance(module, nn.Conv2d):

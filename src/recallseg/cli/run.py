@@ -88,12 +88,15 @@ def _show_plan(config: Any, found: dict[str, Any], as_json: bool) -> None:  # no
         f"{found['decoder_parameters']:,}",
         highlight=False,
     )
-    later = sum(step["images"] for step in found["steps"][1:])
-    console.print(
-        f"feature bank of the later steps: {bank_bytes(config, later) / 2**30:.2f} GiB "
-        f"(budget {config.bank.budget_gb:g})",
-        highlight=False,
-    )
+    for name, words in found["settings"].items():
+        console.print(f"{name}: {words}", highlight=False, markup=False, soft_wrap=True)
+    if config.bank.enabled and not config.method.train_encoder:
+        later = sum(step["images"] for step in found["steps"][1:])
+        console.print(
+            f"feature bank of the later steps: {bank_bytes(config, later) / 2**30:.2f} GiB "
+            f"(budget {config.bank.budget_gb:g})",
+            highlight=False,
+        )
 
 
 def _show_result(folder: Path, result: "ResultRecord", as_json: bool) -> None:

@@ -65,26 +65,38 @@ class ModelConfig(Section):
     """The encoder E and the shape of every decoder D on it."""
 
     encoder: str = "efficientnet_lite0"
-    """`efficientnet_lite0`, `resnet101`, or another timm CNN that has an output stride."""
+    """`efficientnet_lite0`, `resnet101`, or another timm CNN that has an output stride; with a tag
+    (`resnet101.tv_in1k`) a certain set of its weights, else timm's default."""
     output_stride: Literal[8, 16, 32] = 16
     weights: str = "imagenet"
     """`imagenet`, the path of a .safetensors or .pth file, or `none` for random ones."""
+    decoder: str = "deeplab_v2"
+    """`deeplab_v2`, the paper's: dilated convolutions to classes, summed; or `deeplab_v3`: dilated
+    convolutions and image pooling to 256 channels, BatchNorm, and a 1×1 classifier."""
     neck: Positive | None = None
     """Width that a decoder brings the encoder's last stages to first, for small encoders; none: the
     last stage alone, as it is."""
     neck_stride: Literal[4, 8, 16] = 8
     """With a neck: the finest stage that it takes, and so the stride of the features."""
     dilations: tuple[Positive, ...] | None = None
-    """Of the decoder's parallel convolutions; by default 6, 12, 18, 24 at stride 8, scaled."""
+    """Of the decoder's parallel convolutions; by default, scaled to the stride, 6, 12, 18, 24 at
+    stride 8 for `deeplab_v2`, and 6, 12, 18 at stride 16 for `deeplab_v3`."""
     train_batch_norm: bool = False
-    """Let BatchNorm's statistics move in step 0; its weights always do."""
+    """Let the statistics of the encoder's BatchNorm move wherever the encoder learns; its weights
+    always do. A decoder's own BatchNorm always learns."""
+    batch_norm_momentum: Share | None = None
+    """How fast those statistics move; by default as fast as the network's authors chose."""
 
 
 class ViewConfig(Section):
     """How a training photo is cut (paper, sec. 6)."""
 
     crop: Positive = 321
+    cut: Literal["window", "stretched"] = "window"
+    """`window`: the photo is scaled, and a window of `crop` pixels is taken, padded if need be;
+    `stretched`: a random part of the photo, of a side ratio from 3:4 to 4:3, is stretched to it."""
     scale: tuple[Rate, Rate] = (0.5, 1.5)
+    """How much the photo is scaled; for `stretched`, the part's share of the photo's area."""
     label_stride: Literal[1, 2, 4, 8] = 1
     """Compute the loss at every n-th pixel only, which saves much of its time."""
 
@@ -100,11 +112,15 @@ class OptimConfig(Section):
 
     name: Literal["sgd", "adamw"] = "sgd"
     lr: Rate = 5e-4
-    end_lr: Rate = 5e-6
+    end_lr: Annotated[float, Field(ge=0)] = 5e-6
     power: Rate = 0.9
     momentum: Share = 0.9
+    nesterov: bool = False
+    """For `sgd`: Nesterov's momentum."""
     weight_decay: Annotated[float, Field(ge=0)] = 1e-4
     """On weights only, not on biases and BatchNorm."""
+    decay_all: bool = False
+    """Let weight decay act on biases and BatchNorm too."""
     encoder_lr_factor: Rate = 1.0
     """The learning rate of the encoder's pretrained weights as a multiple of `lr`."""
     encoder_delay: Share = 0.0
@@ -116,7 +132,11 @@ class OptimConfig(Section):
     """Batches whose gradients are summed before a step of the optimiser."""
     iterations_per_class: Rate = 1000
     overlapped_factor: Rate = 1.0
-    """Multiplies the iterations in the overlapped setup."""
+    """Multiplies `iterations_per_class` in the overlapped setup; joint training, which is the same
+    in every setup, is left alone."""
+    epochs: Positive | None = None
+    """Train so many times over the step's photos instead, however many classes there are: this
+    wins over `iterations_per_class`."""
     ema: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Decay of a moving average of the weights, which is what is kept; 0 for none."""
 
@@ -138,11 +158,14 @@ class MethodConfig(Section):
 
     name: str = "ft"
     weights: dict[str, float] = Field(default_factory=dict)
-    """Of the terms of the method's loss, by name; by default those of its authors."""
+    """Of the terms of the method's loss, by name; by default those that its class names."""
     train_encoder: bool = False
-    """Train the encoder after step 0 too, as some methods were published."""
+    """Train the encoder after step 0 too, as all methods but RECALL were published."""
     inpaint: bool | None = None
     """Background inpainting; by default what the method is known for."""
+    inpaint_on: Literal["views", "photos"] = "views"
+    """Let the previous model look at each training view by itself, or at the step's photos as a
+    whole, once, and cut its labels along with them."""
     inpaint_confidence: Share = 0.0
     """Inpaint only where the previous model is that sure."""
     void: Literal["ignore", "inpaint"] = "ignore"

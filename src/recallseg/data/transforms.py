@@ -6,8 +6,10 @@ pure function of its seed, on any thread and after any restart.
 
 import recallseg.torchvision_guard  # noqa: F401
 
+import math
 from dataclasses import dataclass
 from random import Random
+from typing import Literal, NamedTuple
 
 import numpy as np
 import torch
@@ -20,6 +22,11 @@ from recallseg.labels import PADDING
 
 Colour = tuple[int, int, int]
 
+SIDE_RATIO = 4 / 3
+"""The longer side of a stretched part of a photo, at most, as a multiple of the shorter."""
+TRIES = 10
+"""How often a part is drawn that may not fit into the photo, before the middle is taken."""
+
 
 def photo_tensor(photo: Image.Image) -> torch.Tensor:
     """An RGB photo as the uint8 tensor (3, H, W) that encoders take."""
@@ -31,15 +38,43 @@ def to_tensors(photo: Image.Image, mask: Mask) -> tuple[torch.Tensor, torch.Tens
     return photo_tensor(photo), torch.from_numpy(mask)
 
 
+class Part(NamedTuple):
+    """A rectangle of a photo."""
+
+    top: int
+    left: int
+    height: int
+    width: int
+
+
+def random_part(height: int, width: int, area: tuple[float, float], rng: Random) -> Part:
+    """A part of a photo for a stretched view: its share of the area is drawn from `area`, its side
+    ratio log-uniformly from 3:4 to 4:3.
+
+    A part that does not fit into the photo is drawn again; after ten of them it is the largest
+    part in the middle with an allowed ratio (MiB and SDR draw so, with areas from 0.5 to 2).
+    """
+    for _ in range(TRIES):
+        pixels = rng.uniform(*area) * height * width
+        ratio = math.exp(rng.uniform(-math.log(SIDE_RATIO), math.log(SIDE_RATIO)))
+        wide, high = round(math.sqrt(pixels * ratio)), round(math.sqrt(pixels / ratio))
+        if 0 < wide <= width and 0 < high <= height:
+            return Part(rng.randint(0, height - high), rng.randint(0, width - wide), high, wide)
+    high = min(height, round(width * SIDE_RATIO))
+    wide = min(width, round(height * SIDE_RATIO))
+    return Part((height - high) // 2, (width - wide) // 2, high, wide)
+
+
 @dataclass(frozen=True)
 class ViewRecipe:
     """How a training view is cut from a photo and its mask.
 
-    The photo is scaled by U(low, high) and mirrored by chance, and a `crop`×`crop` window is taken
-    at a random place. A photo smaller than the window lands at a random place in it; the rest is
-    filled with the `padding` colour, and with PADDING in the mask. A label is the one at the middle
-    of its pixel in the unscaled mask: torchvision's own resizing of masks takes the one at the
-    pixel's corner, half a pixel beside the photo.
+    As a `window`, the photo is scaled by U(low, high) and mirrored by chance, and a `crop`×`crop`
+    window is taken at a random place. A photo smaller than the window lands at a random place in
+    it; the rest is filled with the `padding` colour, and with PADDING in the mask. A `stretched`
+    view is a random part of the photo, brought to `crop`×`crop` and mirrored by chance. A label is
+    the one at the middle of its pixel in the unscaled mask: torchvision's own resizing of masks
+    takes the one at the pixel's corner, half a pixel beside the photo.
     """
 
     crop: int
@@ -48,6 +83,7 @@ class ViewRecipe:
     label_stride: int = 1
     """Labels are kept at one pixel out of n in each direction, the one in their middle; the loss is
     computed there, and costs less."""
+    cut: Literal["window", "stretched"] = "window"
 
     @property
     def label_size(self) -> int:
@@ -63,6 +99,28 @@ class ViewRecipe:
         self, photo: torch.Tensor, mask: torch.Tensor, rng: Random
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Cut one view, (3, crop, crop), and its labels from tensors of `to_tensors`."""
+        way = self._window if self.cut == "window" else self._stretched
+        view, labels = way(photo, mask, rng)
+        return view, labels[self.kept, self.kept].contiguous()
+
+    def _stretched(
+        self, photo: torch.Tensor, mask: torch.Tensor, rng: Random
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        height, width = mask.shape[-2:]
+        part = random_part(height, width, self.scale, rng)
+        mirror = rng.random() < 0.5
+
+        def cut(picture: torch.Tensor, way: InterpolationMode) -> torch.Tensor:
+            side = [self.crop, self.crop]
+            stretched: torch.Tensor = F.resize(F.crop(picture, *part), side, way, antialias=True)
+            return F.horizontal_flip(stretched) if mirror else stretched
+
+        labels = cut(mask[None], InterpolationMode.NEAREST_EXACT)[0]
+        return cut(photo, InterpolationMode.BILINEAR), labels
+
+    def _window(
+        self, photo: torch.Tensor, mask: torch.Tensor, rng: Random
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         height, width = mask.shape[-2:]
         factor = rng.uniform(*self.scale)
         height, width = max(1, round(height * factor)), max(1, round(width * factor))
@@ -79,8 +137,7 @@ class ViewRecipe:
             return padded
 
         view = cut(photo, InterpolationMode.BILINEAR, list(self.padding))
-        labels = cut(mask[None], InterpolationMode.NEAREST_EXACT, PADDING)[0]
-        return view, labels[self.kept, self.kept].contiguous()
+        return view, cut(mask[None], InterpolationMode.NEAREST_EXACT, PADDING)[0]
 
     def _offset(self, length: int, rng: Random) -> int:
         """Where the window begins along one side; negative where the photo is smaller than it."""

@@ -10,7 +10,8 @@ from torch import nn
 from recallseg.config import OptimConfig
 from recallseg.engine.old_classes import OldClasses
 from recallseg.engine.old_classes.helpers import Helper
-from recallseg.engine.samples.relabelling import inpainting, relabelled
+from recallseg.engine.samples.photo_labels import INPAINTED, relabelled_photos
+from recallseg.engine.samples.relabelling import Relabel, inpainting, relabelled
 from recallseg.engine.samples.sets import Pick, Samples
 from recallseg.engine.samples.streams import EvenlyFrom, Interleaved, Shuffled, Stream, shares
 from recallseg.engine.samples.views import PhotoSet, Supply
@@ -19,7 +20,7 @@ from recallseg.engine.session.data import RunData
 from recallseg.engine.session.shared import STEP_0, step_0_key
 from recallseg.engine.training.loop import SAVED, Training, train
 from recallseg.engine.training.optimisers import iterations_for
-from recallseg.files import cache_root
+from recallseg.files import cache_root, content_key
 from recallseg.labels import VOID
 from recallseg.methods import Batch, Method, plain_loss
 from recallseg.model import Decoder, Segmenter
@@ -58,7 +59,7 @@ class ContinualLearner:
             samples = self.supply.samples(self.model.encoder, photos, "step 0")
             optim = self.config.optim
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/step 0")
-            training = self._training("step 0", optim, len(step.new_classes))
+            training = self._training("step 0", optim, len(step.new_classes), step)
             train(self.session, training, self.model, stream, plain_loss)
             self._finish(
                 {
@@ -104,7 +105,7 @@ class ContinualLearner:
             samples = self.supply.samples(encoder, photos, helper.name)
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/{helper.name}")
         added = len(set(helper.classes) & set(step.new_classes))
-        training = self._training(helper.name, optim, added)
+        training = self._training(helper.name, optim, added, step)
         train(self.session, training, Segmenter(encoder, decoder), stream, plain_loss)
         return decoder
 
@@ -121,7 +122,7 @@ class ContinualLearner:
             return
         name, optim = f"step {step.index}", self.config.increment
         stream = self._stream(step, name, optim, previous)
-        training = self._training(name, optim, len(step.new_classes))
+        training = self._training(name, optim, len(step.new_classes), step)
         memory = self.method.memory
         train(self.session, training, self.model, stream, self.method.loss, memory)
         self._review(step)
@@ -150,9 +151,12 @@ class ContinualLearner:
         """T_k^rp = T_k^bi ∪ R: what step k is trained on (paper, sec. 4)."""
         size, seed = optim.batch, f"{self.config.seed}/{name}"
         photos = PhotoSet(self.data.train, step.images, self._labels_to_fill(step))
-        new: Samples = self.supply.samples(self.model.encoder, photos, name)
         fill = inpainting(previous, self.config.method.inpaint_confidence)
-        if self.method.inpainting:
+        as_photos = self.config.method.inpaint_on == "photos"
+        if self.method.inpainting and as_photos:
+            photos = self._filled(photos, fill, previous, name)
+        new: Samples = self.supply.samples(self.model.encoder, photos, name)
+        if self.method.inpainting and not as_photos:
             new = relabelled(new, fill)
         old = self.old_classes.samples(step, name, previous)
         if self.config.replay.inpaint:
@@ -161,6 +165,20 @@ class ContinualLearner:
             return Shuffled(new, size, seed)
         r_new, r_old = shares(size, self.config.replay.ratio)
         return Interleaved(Shuffled(new, r_new, seed), EvenlyFrom(old, r_old, f"{seed}/replay"))
+
+    def _filled(self, photos: PhotoSet, fill: Relabel, previous: Segmenter, name: str) -> PhotoSet:
+        """T_k^bi with labels that M_{k-1} wrote looking at each photo as a whole."""
+        train, confidence = self.data.train, self.config.method.inpaint_confidence
+        key = content_key(
+            train.signature(),
+            photos.stems,
+            photos.table.tolist(),
+            previous.fingerprint(),
+            confidence,
+        )
+        folder = cache_root() / INPAINTED / key
+        self.supply.banks.append(folder)
+        return relabelled_photos(self.session, photos, fill, folder, f"{name}: inpaint")
 
     def _labels_to_fill(self, step: Step) -> LookUp:
         """How the step's labels are seen; void is background where inpainting shall fill it too."""
@@ -181,9 +199,10 @@ class ContinualLearner:
         val, several = self.data.val, len(self.method.steps(self.data.scenario)) > 1
         return self.supply.native(self.model.encoder, val) if val and several else None
 
-    def _training(self, name: str, optim: OptimConfig, classes: int) -> Training:
-        """A training as long as a number of new classes asks for."""
-        return Training(name, optim, iterations_for(optim, classes, self.config.scenario.setup))
+    def _training(self, name: str, optim: OptimConfig, classes: int, step: Step) -> Training:
+        """A training as long as a number of new classes, or the step's photos, ask for."""
+        setup = self.method.steps(self.data.scenario).setup
+        return Training(name, optim, iterations_for(optim, classes, len(step.images), setup))
 
     def _weights_of(self, step: Step) -> dict[Path, nn.Module]:
         """Where the weights after a step belong; the decoder comes last and makes a step whole."""

@@ -10,17 +10,20 @@ from recallseg.config import RunConfig
 from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.session.data import scenario_of
 from recallseg.engine.training.optimisers import iterations_for
+from recallseg.experiments.settings import settings
 from recallseg.methods import build_method
 from recallseg.model.bank import bytes_per_view
 from recallseg.model.building import build_decoder, build_model
 
 
 def plan(config: RunConfig, presence: Path | None = None) -> dict[str, Any]:
-    """The steps of a run with their photos and iterations, and the size of every part of it.
+    """The steps of a run with their photos and iterations, the size of every part of it, and the
+    settings it is trained with, in words.
 
     `helper_parameters` are those that RECALL's helper decoders take, one a step, on this encoder.
     """
-    scenario = build_method(config.method).steps(scenario_of(config, presence))
+    method = build_method(config.method)
+    scenario = method.steps(scenario_of(config, presence))
     with torch.device("meta"):
         model = build_model(config.model, scenario[-1].channels, weights="none")
         helpers = [
@@ -33,7 +36,9 @@ def plan(config: RunConfig, presence: Path | None = None) -> dict[str, Any]:
         steps.append(
             {
                 "images": len(step.images),
-                "iterations": iterations_for(optim, len(step.new_classes), config.scenario.setup),
+                "iterations": iterations_for(
+                    optim, len(step.new_classes), len(step.images), scenario.setup
+                ),
             }
         )
     return {
@@ -41,6 +46,7 @@ def plan(config: RunConfig, presence: Path | None = None) -> dict[str, Any]:
         "decoder_parameters": parameters(model.decoder),
         "helper_parameters": [parameters(helper) for helper in helpers],
         "steps": steps,
+        "settings": settings(config, method),
     }
 
 

@@ -1,7 +1,13 @@
 """Models as a configuration describes them."""
 
 from recallseg.config import ModelConfig
-from recallseg.model import Decoder, Encoder, Segmenter, scaled_dilations
+from recallseg.errors import unknown_name
+from recallseg.model import Decoder, DeepLabV2, DeepLabV3, Encoder, Segmenter, scaled_dilations
+
+DECODERS: dict[str, type[DeepLabV2] | type[DeepLabV3]] = {
+    "deeplab_v2": DeepLabV2,
+    "deeplab_v3": DeepLabV3,
+}
 
 
 def build_model(config: ModelConfig, channels: int, weights: str | None = None) -> Segmenter:
@@ -12,11 +18,15 @@ def build_model(config: ModelConfig, channels: int, weights: str | None = None) 
         weights=weights or config.weights,
         finest=config.neck_stride if config.neck else None,
         train_batch_norm=config.train_batch_norm,
+        batch_norm_momentum=config.batch_norm_momentum,
     )
     return Segmenter(encoder, build_decoder(config, encoder, channels))
 
 
 def build_decoder(config: ModelConfig, encoder: Encoder, channels: int) -> Decoder:
     """A fresh decoder on an encoder; helper decoders have the same shape with fewer channels."""
-    dilations = config.dilations or scaled_dilations(encoder.stride)
-    return Decoder(encoder.channels, channels, dilations=dilations, neck=config.neck)
+    kind = DECODERS.get(config.decoder)
+    if kind is None:
+        raise unknown_name("decoder", config.decoder, DECODERS)
+    dilations = config.dilations or scaled_dilations(encoder.stride, kind.rates, kind.rates_at)
+    return kind(encoder.channels, channels, dilations=dilations, neck=config.neck)

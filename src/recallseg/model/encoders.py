@@ -28,7 +28,8 @@ class Encoder(nn.Module):
     `none` or the path of a file. The features are those of the last stage; with `finest`, a
     stride, those of all stages from there up, side by side at the finest of them, which gives
     small encoders finer features than their last stage has. The layers of BatchNorm keep their
-    statistics in training (their affine part still learns) unless `train_batch_norm` is set.
+    statistics in training (their affine part still learns) unless `train_batch_norm` is set; then
+    these move with `batch_norm_momentum`, by default the network's own.
     """
 
     mean: Tensor
@@ -42,6 +43,7 @@ class Encoder(nn.Module):
         weights: str = "imagenet",
         finest: int | None = None,
         train_batch_norm: bool = False,
+        batch_norm_momentum: float | None = None,
     ) -> None:
         super().__init__()
         self.architecture = (name, output_stride, finest, GEOMETRY)
@@ -53,6 +55,9 @@ class Encoder(nn.Module):
         kept = _kept_stages(name, stages, finest) if finest else (len(stages) - 1,)
         options = {"features_only": True, "output_stride": output_stride, "out_indices": kept}
         self.body = _pad_alike(create(name, weights, **options))
+        if batch_norm_momentum is not None:
+            for module in self._batch_norms():
+                module.momentum = batch_norm_momentum
         self.channels = sum(stages[index][0] for index in kept)
         self.stride, self.coarsest = stages[kept[0]][1], output_stride
         config = timm.get_pretrained_cfg(timm_name(name))
@@ -89,10 +94,12 @@ class Encoder(nn.Module):
         """Training mode, except for what is frozen: BatchNorm statistics, or everything."""
         super().train(mode and not self.frozen)
         if not self.train_batch_norm:
-            for module in self.modules():
-                if isinstance(module, _BatchNorm):
-                    module.eval()
+            for module in self._batch_norms():
+                module.eval()
         return self
+
+    def _batch_norms(self) -> list[_BatchNorm]:
+        return [module for module in self.modules() if isinstance(module, _BatchNorm)]
 
     def freeze(self) -> Self:
         """Stop all learning for good, as the paper does after step 0 (sec. 3)."""

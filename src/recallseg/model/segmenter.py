@@ -1,5 +1,6 @@
 """The segmentation model M = D∘E of the paper."""
 
+import hashlib
 from typing import NamedTuple
 
 from torch import Tensor, nn
@@ -25,6 +26,13 @@ class Segmenter(nn.Module):
         super().__init__()
         self.encoder = encoder
         self.decoder = decoder
+
+    def fingerprint(self) -> str:
+        """SHA-256 of all that the model's answers depend on; changes with every weight."""
+        digest = hashlib.sha256(self.encoder.fingerprint().encode())
+        for name, tensor in sorted(self.decoder.state_dict().items()):
+            digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
+        return digest.hexdigest()
 
     def forward(
         self,

@@ -51,8 +51,8 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
 class Exportable(nn.Module):
     """A segmenter in operations that ONNX has, with the same results.
 
-    The decoder's branches are plain convolutions here, and nothing is done in place, which the
-    exporter is slow to follow.
+    The decoder decodes in plain operations here, and nothing is done in place, which the exporter
+    is slow to follow.
     """
 
     def __init__(self, model: Segmenter) -> None:
@@ -66,8 +66,7 @@ class Exportable(nn.Module):
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B,C,H,W) and masks (B,H,W) of RGB bytes (B,3,H,W)."""
-        features = self.decoder.narrowed(self.encoder(images))
-        coarse = torch.stack([branch(features) for branch in self.decoder.branches]).sum(dim=0)
+        coarse = self.decoder.plain(self.encoder(images))
         size = (images.shape[-2], images.shape[-1])
         logits = to_pixels(coarse, self.encoder.stride, size)
         return logits, logits.argmax(dim=1).to(torch.uint8)

@@ -16,6 +16,8 @@ from recallseg.scenario.presence import PresenceTable, Rows
 from recallseg.scenario.specs import parse_spec
 
 SETUPS = ("disjoint", "overlapped", "sequential")
+JOINT = "joint"
+"""The setup of a scenario whose steps were merged."""
 RULES = ("standard", "as-written")
 
 LookUp = npt.NDArray[np.uint8]
@@ -150,8 +152,9 @@ class Scenario(Sequence[Step]):
         return with_new & ~taken
 
     def merged(self) -> "Scenario":
-        """All steps as one: every class labelled, in every training photo."""
+        """All steps as one: every class labelled, in every training photo, in every setup alike."""
         joint = copy(self)
+        joint.setup = JOINT
         joint._steps = (Step(0, self.order, (), self.presence.stems),)
         return joint
 

@@ -7,14 +7,14 @@ from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.samples.relabelling import Relabelled, inpainting, labelling, relabelled
 from recallseg.engine.samples.sets import BankSamples, Pick
 from recallseg.methods import Batch
-from recallseg.model import Decoder, Encoder, Segmenter
+from recallseg.model import DeepLabV2, Encoder, Segmenter
 from recallseg.model.bank import FeatureBank
 from recallseg.scenario import look_up
 
 
 def test_inpainting_asks_the_previous_model():
     encoder = Encoder("mobilenetv2_035", weights="none").freeze()
-    previous = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,)))
+    previous = Segmenter(encoder, DeepLabV2(encoder.channels, 3, dilations=(1,)))
     for branch in previous.decoder.branches:
         torch.nn.init.zeros_(branch.weight)
         branch.bias.data = torch.tensor([0.0, 0.0, 5.0])
@@ -35,7 +35,7 @@ def test_inpainting_asks_the_previous_model():
 def test_stored_views_are_inpainted_once_with_the_same_result(tmp_path):
     dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
     encoder = Encoder("mobilenetv2_035", weights="none").freeze()
-    previous = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,), init_std=1.0))
+    previous = Segmenter(encoder, DeepLabV2(encoder.channels, 3, dilations=(1,), init_std=1.0))
     bank = FeatureBank(tmp_path / "bank", dataset, encoder, ViewRecipe(33), 2, 0)
     bank.fill([4, 6])
     samples = BankSamples(bank, [4, 6], look_up([7], first=3))
@@ -51,7 +51,7 @@ def test_stored_views_are_inpainted_once_with_the_same_result(tmp_path):
 def test_a_helper_labels_all_but_void_in_channels_of_the_main_model(tmp_path):
     dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
     encoder = Encoder("mobilenetv2_035", weights="none").freeze()
-    helper = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
+    helper = Segmenter(encoder, DeepLabV2(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
     bank = FeatureBank(tmp_path / "bank", dataset, encoder, ViewRecipe(33, (0.5, 0.5)), 3, 0)
     rows = list(range(len(dataset)))
     bank.fill(rows)

@@ -8,14 +8,14 @@ from recallseg.engine.training.optimisers import (
     learning_rate,
     set_learning_rate,
 )
-from recallseg.model import Decoder, Encoder, Segmenter
+from recallseg.model import DeepLabV2, Encoder, Segmenter
 from recallseg.model.average import MovingAverage
 
 
 @pytest.fixture(scope="module")
 def model():
     encoder = Encoder("resnet18", weights="none", finest=8)
-    return Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1, 2), neck=4))
+    return Segmenter(encoder, DeepLabV2(encoder.channels, 3, dilations=(1, 2), neck=4))
 
 
 def test_the_rate_starts_at_lr_and_reaches_its_end():
@@ -35,8 +35,26 @@ def test_warming_up_rises_linearly():
 
 def test_iterations_follow_classes_and_setup():
     config = OptimConfig(iterations_per_class=1000, overlapped_factor=1.5)
-    assert iterations_for(config, 15, "disjoint") == 15_000
-    assert iterations_for(config, 5, "overlapped") == 7_500
+    assert iterations_for(config, 15, 8437, "disjoint") == 15_000
+    assert iterations_for(config, 5, 2145, "overlapped") == 7_500
+    assert iterations_for(config, 20, 10_582, "joint") == 20_000
+
+
+def test_epochs_win_over_classes():
+    config = OptimConfig(epochs=30, batch=24, overlapped_factor=1.5)
+    assert iterations_for(config, 15, 8437, "overlapped") == 30 * 352
+    assert iterations_for(config, 1, 24, "disjoint") == 30
+    halves = OptimConfig(epochs=30, batch=12, accumulate=2)
+    assert iterations_for(halves, 1, 25, "disjoint") == 60
+
+
+def test_nesterov_and_decay_on_everything(model):
+    config = OptimConfig(nesterov=True, weight_decay=0.1, decay_all=True)
+    groups = build_optimizer(model, config).param_groups
+    assert all(group["nesterov"] and group["weight_decay"] == 0.1 for group in groups)
+    assert not any(
+        group["nesterov"] for group in build_optimizer(model, OptimConfig()).param_groups
+    )
 
 
 @pytest.mark.parametrize("name", ["sgd", "adamw"])
@@ -59,7 +77,7 @@ def test_decay_is_on_weights_only_and_every_parameter_is_in_one_group(model, nam
 
 def test_a_frozen_encoder_is_not_optimised():
     encoder = Encoder("resnet18", weights="none").freeze()
-    frozen = Segmenter(encoder, Decoder(encoder.channels, 2, dilations=(1,)))
+    frozen = Segmenter(encoder, DeepLabV2(encoder.channels, 2, dilations=(1,)))
     grouped = [p for g in build_optimizer(frozen, OptimConfig()).param_groups for p in g["params"]]
     assert {id(p) for p in grouped} == {id(p) for p in frozen.decoder.parameters()}
 

@@ -5,8 +5,9 @@ import numpy as np
 from recallseg.engine.old_classes.exhibits import write_gallery
 from recallseg.engine.old_classes.helpers import Helpers
 from recallseg.engine.old_classes.lessons import lesson_of
-from recallseg.engine.old_classes.replay_block import IDENTITY, Labeller, ReplayBlock
+from recallseg.engine.old_classes.replay_block import Labeller, ReplayBlock
 from recallseg.engine.old_classes.stored_samples import store_samples, stored_classes
+from recallseg.engine.samples.photo_labels import IDENTITY
 from recallseg.engine.samples.relabelling import labelling, relabelled
 from recallseg.engine.samples.sets import Samples
 from recallseg.engine.samples.views import PhotoSet, Supply

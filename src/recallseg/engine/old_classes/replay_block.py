@@ -1,6 +1,5 @@
 """The Replay Block (paper, sec. 4): images of an old class, labelled by a helper decoder."""
 
-import hashlib
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -11,24 +10,21 @@ import numpy as np
 import torch
 
 from recallseg.config import SourceSettings
-from recallseg.data.dataset import Pair, SegmentationDataset, read_photo
+from recallseg.data.dataset import Mask, Pair, SegmentationDataset, read_photo
 from recallseg.data.shrink import save_mask
 from recallseg.data.transforms import photo_tensor
 from recallseg.engine.old_classes.exhibits import Exhibit, choose
+from recallseg.engine.samples.photo_labels import IDENTITY, mask_path, write_labels
 from recallseg.engine.samples.views import PhotoSet
 from recallseg.engine.session import Session
-from recallseg.files import atomic_path, cache_root, content_key, write_text
-from recallseg.labels import PADDING
+from recallseg.files import atomic_path, cache_root, content_key
 from recallseg.model import Segmenter
-from recallseg.model.cores import on_every_core
 from recallseg.replay import ReplayPhoto, Source
 from recallseg.replay.label_filters import reason_to_reject
 from recallseg.replay.labelling import PseudoLabel, pseudo_label
-from recallseg.scenario import LookUp, look_up
+from recallseg.scenario import LookUp
 
 REPLAY = "replay"
-IDENTITY = look_up(range(1, PADDING))
-"""For labels that are channels of the model already."""
 LABELS = "a mask for every image, kept or not"
 """What a folder of labels holds; folders that hold something else are not found."""
 
@@ -42,13 +38,6 @@ class Labeller:
     """The model's channel of the class."""
     channels: LookUp
     """From the model's channels to those of the main model."""
-
-    def key(self) -> str:
-        """Changes with every weight that a label depends on."""
-        digest = hashlib.sha256(self.model.encoder.fingerprint().encode())
-        for name, tensor in sorted(self.model.decoder.state_dict().items()):
-            digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
-        return digest.hexdigest()
 
     @torch.no_grad()
     def label(self, photo: Path) -> PseudoLabel:
@@ -91,9 +80,7 @@ class ReplayBlock:
         photos_in = cache_root() / REPLAY / "photos" / brought / class_name
         photos = self.source.collect(class_name, self.config.images_per_class, photos_in, say)
         folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
-        if not folder.is_dir():
-            self._label_all(class_name, photos, photos_in, labeller, folder)
-        entries = [json.loads(line) for line in (folder / "labels.jsonl").read_text().splitlines()]
+        entries = self._label_all(class_name, photos, photos_in, labeller, folder)
         found = [
             Exhibit(
                 photo.path(photos_in),
@@ -126,7 +113,7 @@ class ReplayBlock:
                 for number, path in enumerate(paths):
                     photo = read_photo(path)
                     empty = np.zeros((photo.height, photo.width), dtype=np.uint8)
-                    save_mask(target / f"{number:05}.png", empty)
+                    save_mask(mask_path(target, number), empty)
         return folder
 
     def _label_all(
@@ -136,25 +123,20 @@ class ReplayBlock:
         photos_in: Path,
         labeller: Labeller,
         folder: Path,
-    ) -> None:
-        """Label every image; the folder appears when all are done."""
-        lines = []
-        phase = self.session.reporter.phase(f"label {class_name}", len(photos))
-        with atomic_path(folder) as target, phase as progress:
-            target.mkdir()
-            seen = on_every_core(lambda photo: labeller.label(photo.path(photos_in)), photos)
-            for number, label in enumerate(seen):
-                reason = reason_to_reject(label, self.config.filters)
-                name = f"{number:05}"
-                save_mask(target / f"{name}.png", label.mask)
-                about = {"area": round(label.area, 5), "confidence": round(label.confidence, 5)}
-                lines.append(json.dumps({"label": name, "rejected": reason, **about}))
-                progress.advance()
-            write_text(target / "labels.jsonl", "".join(f"{line}\n" for line in lines))
+    ) -> list[dict[str, Any]]:
+        """Label every image once; what is known of each label."""
+
+        def label(number: int) -> tuple[Mask, dict[str, Any]]:
+            seen = labeller.label(photos[number].path(photos_in))
+            about = {"area": round(seen.area, 5), "confidence": round(seen.confidence, 5)}
+            reason = reason_to_reject(seen, self.config.filters)
+            return seen.mask, {"label": f"{number:05}", "rejected": reason, **about}
+
+        return write_labels(self.session, folder, f"label {class_name}", len(photos), label)
 
     def _label_key(self, class_name: str, photos: list[ReplayPhoto], labeller: Labeller) -> str:
         filters = self.config.filters.model_dump()
         channels = labeller.channels.tolist()
         hashes = [photo.sha256 for photo in photos]
-        seen_by = (labeller.key(), labeller.queried, channels)
+        seen_by = (labeller.model.fingerprint(), labeller.queried, channels)
         return content_key(LABELS, class_name, hashes, *seen_by, filters)

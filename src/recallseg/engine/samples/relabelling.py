@@ -1,8 +1,8 @@
 """Labels that a model writes: inpainted backgrounds and pseudo-labels of replay images.
 
-A model labels the very views that training will see. Labels of the whole photo, cut along with it,
-would disagree with what the same model sees in the view, and training would follow them away from
-what it knows.
+A model labels the very views that training will see. Labels of the whole photo, cut along with it
+(`photo_labels.py`, as the paper does), would disagree with what the same model sees in the view,
+and training would follow them away from what it knows.
 """
 
 import math

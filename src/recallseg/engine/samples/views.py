@@ -20,7 +20,8 @@ from recallseg.scenario import LookUp
 
 def view_recipe(views: ViewConfig, encoder: Encoder) -> ViewRecipe:
     """How training views are cut for an encoder: padding is the colour that it sees as zero."""
-    return ViewRecipe(views.crop, views.scale, encoder.mean_colour, views.label_stride)
+    colour = encoder.mean_colour
+    return ViewRecipe(views.crop, views.scale, colour, views.label_stride, views.cut)
 
 
 @dataclass(frozen=True)
