@@ -81,7 +81,7 @@ def test_a_configuration_cannot_be_changed():
         (
             "preset: nature",
             [],
-            "Unknown preset 'nature'. Known: cil, ilt, learn, lwf, lwf_mc, mib, paper, sdr, small, ",
+            "Unknown preset 'nature'. Known: cil, ilt, learn, lwf, lwf_mc, mib, paper, sdr, small",
         ),
         ("- a list", [], "must hold settings"),
         ("seed: [1", [], "not readable YAML"),

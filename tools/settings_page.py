@@ -275,9 +275,9 @@ def page() -> str:
         "",
         "## Competitors",
         "",
-        "`lwf` and `lwf_mc` are MiB's re-implementations, `cil` is SDR's. The weights of the terms of "
-        "a loss are in the methods and, by split, in `configs/voc/`; `recallseg run … --dry-run` "
-        "prints them.",
+        "`lwf` and `lwf_mc` are MiB's re-implementations, `cil` is SDR's. The weights of the terms "
+        "of a loss are in the methods and, by split, in `configs/voc/`; "
+        "`recallseg run … --dry-run` prints them.",
         "",
         *competitor_table(),
         "",

@@ -63,9 +63,10 @@ def compare(model, photos, results):
 
 
 @pytest.fixture
-def folder(learned, tmp_path, encoder):
+def folder(learned, tmp_path, encoder, decoder):
     """A run folder with the random weights of an encoder with a neck."""
-    config = tiny_config(learned / "voc", model__encoder=encoder, model__neck=16)
+    shape = {"model__encoder": encoder, "model__neck": 16, "model__decoder": decoder}
+    config = tiny_config(learned / "voc", **shape)
     run = RunFolder(tmp_path / "run")
     run.claim(config)
     shutil.copy(learned / "plain/classes.json", run.path)
@@ -77,7 +78,12 @@ def folder(learned, tmp_path, encoder):
 
 
 @pytest.mark.parametrize(
-    "encoder", ["test_efficientnet", pytest.param("efficientnet_lite0", marks=pytest.mark.slow)]
+    ("encoder", "decoder"),
+    [
+        ("test_efficientnet", "deeplab_v2"),
+        ("test_efficientnet", "deeplab_v3"),
+        pytest.param("efficientnet_lite0", "deeplab_v2", marks=pytest.mark.slow),
+    ],
 )
 def test_an_exported_file_gives_the_same_without_recallseg(folder, tmp_path):
     pytest.importorskip("onnxruntime")

@@ -12,7 +12,7 @@ from recallseg.model import Output, Segmenter
 class ModelingTheBackground(Method):
     """Unbiased cross-entropy and distillation; new classes start as the background.
 
-    The authors weigh distillation by 10, and by 100 in 15-1.
+    The released code weighs distillation by 10; 100 in 15-1 is its author's advice elsewhere.
     """
 
     title = "MiB"
