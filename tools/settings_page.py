@@ -113,8 +113,8 @@ ROWS = (
     Row("what they look at", ("replay.label_on",), "photos", "whole images"),
     Row("replay inpainted", ("replay.inpaint",), False, "no"),
     Row("images left out", ("replay.present",), False, "none"),
-    Row("class mapping", ("classifier",), "efficientnet_b2", "a table"),
-    Row("… looks at", ("map_by",), "photos", "–"),
+    Row("class mapping", ("classifier",), "efficientnet_b2", "not in the code"),
+    Row("… looks at", ("map_by",), "photos", "not in the code"),
     Row("truncation", ("truncation",), None, "1"),
     Row(
         "stored views",
@@ -129,7 +129,7 @@ NOT_SETTINGS = (
     ("generator", "BigGAN-deep", "BigGAN-deep, 512 px", "512 px: `configs/voc/recall-gan.yaml`"),
     ("channels of the head", "grow with the classes", "always 21", "grow"),
     ("batch of a later step", "r_new + r_old samples", "all new or all replayed", "r_new + r_old"),
-    ("web photos", "name in tag and description", "tags as searched", "`match: both`"),
+    ("web photos", "name in tag and description", "no such filter", "`match: both`"),
     ("mean colour", SILENT, "BGR mean on RGB; none for pseudo-labels", "the encoder's own"),
     ("splits", "its step 0 is worded the other way round", "not shipped", "what MiB ships"),
 )
@@ -241,8 +241,15 @@ def competitor_table() -> Iterator[str]:
     yield "|---" * (len(COMPETITORS) + 1) + "|"
     for key in listed:
         if key != "method.name":
-            cells = " | ".join(shown(values[key]) for values in presets.values())
+            cells = " | ".join(_cell(values, key) for values in presets.values())
             yield f"| `{key}` | {cells} |"
+
+
+def _cell(values: dict[str, Any], key: str) -> str:
+    """A setting's value; where epochs decide, iterations do not."""
+    part, _, name = key.partition(".")
+    idle = name == "iterations_per_class" and values[f"{part}.epochs"] is not None
+    return SILENT if idle else shown(values[key])
 
 
 def source_list(preset: str) -> Iterator[str]:
