@@ -17,7 +17,7 @@ MIB = (
 )
 PAPER = (
     "sgd, momentum 0.9, rate {} → {} (power 0.9), weight decay 0.0001 on weights, batch 4, "
-    "1000 iterations a class"
+    "1000 iterations per class"
 )
 STRETCHED = "crop 512, stretched parts, of area 0.5 to 2, mirrored by chance; a fresh one"
 WINDOWS = "crop 321, windows, photos scaled by 0.5 to 1.5, mirrored by chance; a fresh one"
@@ -84,7 +84,7 @@ def test_the_plan_is_printed_for_people(voc_presence):
     assert "decoder: deeplab_v2" in text
     assert "inpainting: on photos, void too" in text
     assert (
-        "replay: 500 images a class from gan, all kept; r_old/r_new 1; labelled on photos" in text
+        "replay: 500 images per class from gan, all kept; r_old/r_new 1; labelled on photos" in text
     )
     helpers = PAPER.format("0.0002", "2e-06")
     assert f"helper decoders: {helpers}\n" in text
