@@ -66,7 +66,7 @@ def test_the_paper_preset_is_the_papers_setting(tmp_path):
     assert (config.optim.lr, config.optim.end_lr, config.optim.power) == (5e-4, 5e-6, 0.9)
     assert (config.optim.batch, config.optim.iterations_per_class) == (4, 1000)
     assert (config.method.inpaint_on, config.replay.label_on) == ("photos", "photos")
-    assert not config.replay.present
+    assert not config.replay.filters.present
     assert not config.bank.enabled
 
 
