@@ -33,44 +33,45 @@ def matching(features, labels, prototypes, known):
     return numpy_reference.mean(gaps)
 
 
-def attraction(features, labels, prototypes, known):
+def attraction(features, labels, *_):
     each = [
-        np.mean([np.mean((v - prototypes[c]) ** 2) for v in vectors_of(features, labels, c)])
-        for c in means_of(features, labels)
-        if known[c]
+        np.mean([np.mean((v - mean) ** 2) for v in vectors_of(features, labels, c)])
+        for c, mean in means_of(features, labels).items()
     ]
     return numpy_reference.mean(each)
 
 
-def repulsion(features, labels, prototypes, known):
-    means = means_of(features, labels)
+def repulsion(features, labels, *_):
+    means = list(means_of(features, labels).values())
     each = [
-        1 / np.sqrt(np.sum((means[c] - prototypes[other]) ** 2) + sdr.EPSILON)
-        for c in means
-        for other in range(CLASSES)
-        if known[other] and other != c
+        1 / max(np.sqrt(np.sum((means[i] - means[j]) ** 2)), np.sqrt(sdr.EPSILON))
+        for i in range(len(means))
+        for j in range(len(means))
+        if i != j
     ]
     return numpy_reference.mean(each)
 
 
-def sparsity(features, *_):
+def sparsity(features, labels, *_):
     each = []
-    for b, y, x in np.ndindex(2, 2, 2):
-        vector = np.maximum(features[b, :, y, x], 0)
-        vector = vector / max(vector.max(), sdr.EPSILON)
-        each.append(np.exp(vector).sum() / max(vector.sum(), 1))
+    for c in range(CLASSES):
+        vectors = [np.maximum(v, 0) for v in vectors_of(features, labels, c)]
+        for vector in vectors:
+            f = vector / max(sdr.EPSILON, *(v.max() for v in vectors), 0)
+            each.append(np.exp(f).sum() / max(f.sum(), 1))
     return numpy_reference.mean(each)
 
 
 def in_torch(name, features, labels, prototypes, known):
-    if name == "sparsity":
-        return sdr.sparsity(features)
     labels, prototypes, known = map(torch.from_numpy, (labels, prototypes, known))
-    if name == "attraction":
-        return sdr.attraction(features, labels, prototypes, known)
+    if name == "sparsity":
+        return sdr.sparsity(features, labels, CLASSES)
     means, counts = sdr.class_means(features, labels, CLASSES)
-    function = {"matching": sdr.prototype_matching, "repulsion": sdr.repulsion}[name]
-    return function(means, counts, prototypes, known)
+    if name == "attraction":
+        return sdr.attraction(features, labels, means, counts)
+    if name == "repulsion":
+        return sdr.repulsion(means, counts)
+    return sdr.prototype_matching(means, counts, prototypes, known)
 
 
 REFERENCES = {
@@ -107,6 +108,22 @@ def test_nothing_to_see_is_finite(name):
     blank = torch.zeros_like(moved, requires_grad=True)
     in_torch(name, blank, labels, prototypes, known).backward()
     assert blank.grad.isfinite().all()
+
+
+def test_classes_of_a_batch_are_pushed_apart():
+    """Means (0, 0), (3, 4) and (6, 8) are 5, 5 and 10 apart; a class that is not there has none."""
+    means = torch.tensor([[0.0, 0], [3, 4], [9, 9], [6, 8]])
+    value = sdr.repulsion(means, torch.tensor([1, 1, 0, 1]))
+    assert value.item() == pytest.approx((1 / 5 + 1 / 5 + 1 / 10) / 3)
+    assert sdr.repulsion(means, torch.tensor([0, 7, 0, 0])).item() == 0
+
+
+def test_features_are_measured_by_the_largest_of_their_class():
+    """Class 1 has (2, 0) and (1, 1), class 2 has (8, 4): (1, 0), (.5, .5) and (1, .5)."""
+    features = torch.tensor([[2.0, 0], [1, 1], [8, 4]]).T.reshape(1, 2, 1, 3)
+    value = sdr.sparsity(features, torch.tensor([[[1, 1, 2]]]), 3)
+    e, root = np.e, np.sqrt(np.e)
+    assert value.item() == pytest.approx(((e + 1) + 2 * root + (e + root) / 1.5) / 3)
 
 
 def test_cells_take_the_labels_at_their_places():

@@ -2,7 +2,8 @@
 Repulsion-Attraction of Sparse and Disentangled Latent Representations" (CVPR 2021).
 
 Features are (B, D, h, w), labels (B, h, w) at their size, prototypes (C, D): a mean feature vector
-for each class, of which only the `known` ones (C,) mean anything.
+for each class, of which only the `known` ones (C,) mean anything. `means` (C, D) and `counts` (C,)
+are what `class_means` gives of a batch: the classes in it are those with a count.
 """
 
 import torch
@@ -12,6 +13,7 @@ from torch.nn import functional
 from recallseg.labels import VOID
 
 EPSILON = 1e-6
+"""The least that a maximum or a squared distance is taken for, where it divides."""
 
 
 def at_cells(labels: Tensor, size: tuple[int, int], each: int) -> Tensor:
@@ -27,52 +29,55 @@ def at_cells(labels: Tensor, size: tuple[int, int], each: int) -> Tensor:
 
 def class_means(features: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
     """The mean feature vector of each class, (classes, D), and how many pixels it is of."""
-    rows = features.permute(0, 2, 3, 1).flatten(0, 2)
-    places = labels.flatten().long()
-    seen = places != VOID
-    rows, places = rows[seen], places[seen]
-    sums = rows.new_zeros(classes, rows.shape[1]).index_add(0, places, rows)
-    counts = torch.bincount(places, minlength=classes)
+    rows, classes_of_rows = _labelled_rows(features, labels)
+    sums = rows.new_zeros(classes, rows.shape[1]).index_add(0, classes_of_rows, rows)
+    counts = torch.bincount(classes_of_rows, minlength=classes)
     return sums / counts.clamp(min=1)[:, None], counts
 
 
 def prototype_matching(means: Tensor, counts: Tensor, prototypes: Tensor, known: Tensor) -> Tensor:
-    """Mean squared distance of the means of old classes to their prototypes (eq. 2)."""
+    """Mean squared distance of the means of old classes to their prototypes."""
     both = (counts > 0) & known
     if not both.any():
         return means.sum() * 0
     return (means[both] - prototypes[both]).square().mean()
 
 
-def attraction(features: Tensor, labels: Tensor, prototypes: Tensor, known: Tensor) -> Tensor:
-    """Mean squared distance of features to the prototype of their class, class by class (eq. 3)."""
-    rows = features.permute(0, 2, 3, 1).flatten(0, 2)
-    places = labels.flatten().long()
-    usable = places != VOID
-    usable &= known[places.where(usable, 0)]
-    rows, places = rows[usable], places[usable]
-    if not len(places):
+def attraction(features: Tensor, labels: Tensor, means: Tensor, counts: Tensor) -> Tensor:
+    """Mean squared distance of features to their class's mean in the batch, class by class."""
+    rows, classes_of_rows = _labelled_rows(features, labels)
+    if not len(rows):
         return features.sum() * 0
-    each = (rows - prototypes[places]).square().mean(dim=1)
-    counts = torch.bincount(places, minlength=len(prototypes))
-    sums = each.new_zeros(len(prototypes)).index_add(0, places, each)
+    each = (rows - means[classes_of_rows]).square().mean(dim=1)
+    sums = each.new_zeros(len(means)).index_add(0, classes_of_rows, each)
     return (sums / counts.clamp(min=1)).sum() / (counts > 0).sum()
 
 
-def repulsion(means: Tensor, counts: Tensor, prototypes: Tensor, known: Tensor) -> Tensor:
-    """Mean of 1 / distance between a class's mean and the prototypes of all others (eq. 4)."""
-    present = (counts > 0).nonzero().flatten()
-    others = known.nonzero().flatten()
-    if not len(present) or not len(others):
+def repulsion(means: Tensor, counts: Tensor) -> Tensor:
+    """Mean of 1/‖μ_i - μ_j‖ over all pairs of classes in the batch; zero where there is no pair."""
+    centres = means[counts > 0]
+    if len(centres) < 2:
         return means.sum() * 0
-    gaps = means[present][:, None] - prototypes[others][None]
-    inverse = 1 / (gaps.square().sum(dim=2) + EPSILON).sqrt()
-    differ = present[:, None] != others[None]
-    return inverse.where(differ, 0).sum() / differ.sum().clamp(min=1)
+    one, other = torch.triu_indices(len(centres), len(centres), offset=1, device=means.device)
+    return (centres[one] - centres[other]).square().sum(dim=1).clamp(min=EPSILON).rsqrt().mean()
 
 
-def sparsity(features: Tensor) -> Tensor:
-    """Mean of Σexp(f) / Σf over pixels, f being features divided by their largest value (eq. 5)."""
-    positive = functional.relu(features)
-    scaled = positive / positive.amax(dim=1, keepdim=True).clamp(min=EPSILON)
+def sparsity(features: Tensor, labels: Tensor, classes: int) -> Tensor:
+    """Mean of Σexp(f) / Σf over labelled pixels, f being what is positive of a pixel's features,
+    divided by the largest feature of all pixels of its class. A sum below 1 counts as 1, so that
+    a pixel without features does not count for all others."""
+    rows, classes_of_rows = _labelled_rows(features, labels)
+    if not len(rows):
+        return features.sum() * 0
+    positive = functional.relu(rows)
+    blank = positive.new_zeros(classes)
+    largest = blank.scatter_reduce(0, classes_of_rows, positive.amax(dim=1), "amax")
+    scaled = positive / largest.clamp(min=EPSILON)[classes_of_rows][:, None]
     return (scaled.exp().sum(dim=1) / scaled.sum(dim=1).clamp(min=1)).mean()
+
+
+def _labelled_rows(features: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
+    """The feature vectors of pixels that are not void, (N, D), and their classes, (N,)."""
+    rows, classes = features.permute(0, 2, 3, 1).flatten(0, 2), labels.flatten().long()
+    labelled = classes != VOID
+    return rows[labelled], classes[labelled]

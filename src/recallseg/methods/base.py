@@ -65,8 +65,8 @@ class Method:
     stores: ClassVar[bool] = False
     """Whether the method keeps true samples of every step."""
 
-    growth: ClassVar[Literal["random", "background"]] = "random"
-    """How the decoder's new channels start."""
+    growth: Literal["random", "background"] = "random"
+    """How the decoder's new channels start; a configuration may differ."""
 
     defaults: ClassVar[Mapping[str, float]] = {}
     """The weights of its terms, which a configuration may change."""
@@ -80,6 +80,7 @@ class Method:
     def __init__(self, config: MethodConfig) -> None:
         self.config = config
         self.inpainting = self.inpaints if config.inpaint is None else config.inpaint
+        self.growth = config.growth or self.growth
         for name in config.weights:
             if not self.defaults:
                 raise RecallsegError(f"The method '{config.name}' has no weights to set.")

@@ -1,6 +1,6 @@
 """MiB (Cermelli et al., CVPR 2020): a background that means several things."""
 
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from torch import Tensor
 
@@ -16,7 +16,7 @@ class ModelingTheBackground(Method):
     """
 
     title = "MiB"
-    growth = "background"
+    growth: Literal["random", "background"] = "background"
     defaults: ClassVar = {"distillation": 10.0}
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:

@@ -19,11 +19,12 @@ from recallseg.losses.prototypes import (
 from recallseg.methods.base import Batch, output_of
 from recallseg.methods.mib import ModelingTheBackground
 from recallseg.model import Output, Segmenter
+from recallseg.replay.inpainting import inpaint
 from recallseg.scenario import Step
 
 
 class Prototypes(nn.Module):
-    """The mean feature vector of each class over all pixels seen so far."""
+    """The running mean of each class's feature vectors, over all pixels seen so far."""
 
     means: Tensor
     """(C, D)."""
@@ -58,15 +59,18 @@ class Prototypes(nn.Module):
 
 
 class SparseAndDisentangled(ModelingTheBackground):
-    """MiB, prototype matching, attraction to prototypes, repulsion between them, sparsity.
+    """MiB's two terms; prototypes of old classes matched; features of a class drawn together,
+    classes pushed apart, features made sparse.
 
-    All but MiB's two terms act on features, so with a frozen encoder they change nothing and are
-    left out. The weights are the authors'.
+    The last four act on features, so with a frozen encoder they change nothing and are left out.
+    The weights are the authors', the same for every split. New classes start at random, not as
+    MiB's do, unless `method.growth` says otherwise.
     """
 
     title = "SDR"
+    growth = "random"
     defaults: ClassVar = {
-        "distillation": 10.0,
+        "distillation": 100.0,
         "matching": 1e-2,
         "attraction": 1e-3,
         "repulsion": 1e-3,
@@ -81,7 +85,7 @@ class SparseAndDisentangled(ModelingTheBackground):
     def begin(self, step: Step, model: Segmenter, previous: Segmenter | None = None) -> None:
         """Make room for the prototypes of new classes."""
         super().begin(step, model, previous)
-        self.stride = model.encoder.stride
+        self.step, self.stride = step, model.encoder.stride
         if self.memory:
             self.memory.to(model.encoder.mean.device)
             self.memory.make_room(step.channels, model.encoder.channels)
@@ -93,20 +97,32 @@ class SparseAndDisentangled(ModelingTheBackground):
         return total + self._latent(self.memory, new, old, batch) if self.memory else total
 
     def _latent(self, kept: Prototypes, new: Output, old: Output, batch: Batch) -> Tensor:
-        """The four terms on features; background pixels are whose M_{k-1} says they are."""
-        seen = old.logits.max(dim=1).indices.to(batch.labels.dtype)
-        labels = seen.where(batch.labels == BACKGROUND, batch.labels)
-        labels = self._at_cells(labels, new.features, batch.label_stride)
-        prototypes, known = kept.means, kept.known
-        means, counts = class_means(new.features, labels, len(prototypes))
-        kept.add(means, counts)
-        is_old = torch.arange(len(known), device=known.device) < old.logits.shape[1]
+        """The four terms on features, which see the background as M_{k-1} does."""
+        features, weights = new.features, self.weights
+        labels = self._at_cells(self._seen(batch.labels, old.logits), features, batch.label_stride)
+        means, counts = class_means(features, labels, self.step.channels)
+        self._count_in(kept, means, counts)
+        past = slice(BACKGROUND + 1, old.logits.shape[1])
+        matched = prototype_matching(means[past], counts[past], kept.means[past], kept.known[past])
         return (
-            self.weights["matching"] * prototype_matching(means, counts, prototypes, known & is_old)
-            + self.weights["attraction"] * attraction(new.features, labels, prototypes, known)
-            + self.weights["repulsion"] * repulsion(means, counts, prototypes, known)
-            + self.weights["sparsity"] * sparsity(new.features)
+            weights["matching"] * matched
+            + weights["attraction"] * attraction(features, labels, means, counts)
+            + weights["repulsion"] * repulsion(means, counts)
+            + weights["sparsity"] * sparsity(features, labels, self.step.channels)
         )
+
+    def _seen(self, labels: Tensor, old_logits: Tensor) -> Tensor:
+        """Labels whose background may hold old classes are filled by M_{k-1}."""
+        if self.step.old_labels_visible:
+            return labels
+        return inpaint(labels, old_logits)
+
+    def _count_in(self, kept: Prototypes, means: Tensor, counts: Tensor) -> None:
+        """Move the prototypes of the step's own classes; all others stay as their step left them,
+        and the background has none."""
+        counts = counts.clone()
+        counts[: 1 + len(self.step.old_classes)] = 0
+        kept.add(means, counts)
 
     def _at_cells(self, labels: Tensor, features: Tensor, label_stride: int) -> Tensor:
         """The labels at the pixels where the cells of features lie."""
@@ -115,15 +131,11 @@ class SparseAndDisentangled(ModelingTheBackground):
 
     @torch.no_grad()
     def review(self, step: Step, model: Segmenter, batches: Iterable[Batch]) -> None:
-        """Take the prototypes of a step's classes anew, from the model that has learned them."""
-        if self.memory is None:
+        """Take the prototypes of step 0, which methods share and none of them watches: its photos
+        are seen once more. Later steps leave those that training gathered."""
+        if self.memory is None or step.index > 0:
             return
-        fresh = Prototypes().to(self.memory.means.device)
-        fresh.make_room(step.channels, model.encoder.channels)
         for batch in batches:
             features = output_of(model, batch).features
             labels = self._at_cells(batch.labels, features, batch.label_stride)
-            fresh.add(*class_means(features, labels, step.channels))
-        first = 1 + len(step.old_classes) if step.index else 0
-        self.memory.means[first:] = fresh.means[first:]
-        self.memory.counts[first:] = fresh.counts[first:]
+            self._count_in(self.memory, *class_means(features, labels, step.channels))
