@@ -45,7 +45,7 @@ class ContinualLearner:
 
     def train_initial(self, step: Step) -> None:
         """Train M_0 = E_0 ∘ D_0 on T_0, or take it from an earlier run that did the same."""
-        key = step_0_key(self.config, step, self.data.train)
+        key = step_0_key(self.config, step, self.data.train, type(self.method))
         shared = RunFolder(cache_root() / STEP_0 / key)
         trained = [each for each in (self.folder, shared) if each.step(0).decoder.is_file()]
         torch.manual_seed(self.config.seed)
@@ -60,7 +60,7 @@ class ContinualLearner:
             optim = self.config.optim
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/step 0")
             training = self._training("step 0", optim, len(step.new_classes), step)
-            train(self.session, training, self.model, stream, plain_loss)
+            train(self.session, training, self.model, stream, self.method.initial_loss)
             self._finish(
                 {
                     shared.encoder: self.model.encoder,

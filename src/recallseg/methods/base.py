@@ -45,7 +45,7 @@ def output_of(model: Segmenter, batch: Batch) -> Output:
 
 
 def plain_loss(model: Segmenter, batch: Batch) -> Tensor:
-    """Cross-entropy on the labels as they are: step 0 of every method."""
+    """Cross-entropy on the labels as they are."""
     return cross_entropy(output_of(model, batch).logits, batch.labels)
 
 
@@ -100,13 +100,19 @@ class Method:
         """The scenario as this method sees it."""
         return scenario
 
+    @staticmethod
+    def initial_loss(model: Segmenter, batch: Batch) -> Tensor:
+        """The objective of step 0. Runs share a step 0 of the same objective, so it knows no
+        settings; methods that do not override it share theirs."""
+        return plain_loss(model, batch)
+
     def begin(self, step: Step, model: Segmenter, previous: Segmenter | None = None) -> None:
         """Get ready for a step; `previous` is M_{k-1}, which step 0 has not."""
         if previous is not None:
             self.previous = previous
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
-        """The objective of one batch, a scalar."""
+        """The objective of one batch of a later step, a scalar."""
         return plain_loss(model, batch)
 
     @torch.no_grad()

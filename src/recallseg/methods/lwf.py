@@ -33,11 +33,18 @@ class LearningWithoutForgetting(Method):
 class MultiClassLwF(Method):
     """LwF-MC (Rebuffi et al., CVPR 2017): every channel is a yes-or-no question of its own.
 
+    It is so from step 0 on: the sigmoid of an old logit is a probability only where it was trained
+    as one.
     The weight is for each old channel, as in the field's comparisons since MiB (CVPR 2020).
     """
 
     title = "LwF-MC"
     defaults: ClassVar = {"distillation": 10.0}
+
+    @staticmethod
+    def initial_loss(model: Segmenter, batch: Batch) -> Tensor:
+        """Binary cross-entropies against labels."""
+        return classwise_cross_entropy(output_of(model, batch).logits, batch.labels)
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """Binary cross-entropies against labels, and against the previous model."""

@@ -5,6 +5,7 @@ import torch
 from recallseg.config import RunConfig
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.files import cache_root, content_key
+from recallseg.methods import Method
 from recallseg.model.geometry import GEOMETRY
 from recallseg.scenario import Step
 from recallseg.version import __version__
@@ -13,11 +14,15 @@ STEP_0 = "step-0"
 BANK = "bank"
 
 
-def step_0_key(config: RunConfig, step: Step, dataset: SegmentationDataset) -> str:
+def step_0_key(
+    config: RunConfig, step: Step, dataset: SegmentationDataset, method: type[Method]
+) -> str:
     """A key of all that the weights after step 0 depend on, and of nothing else.
 
     Scenarios that begin alike (15-5 and 15-1) and methods that differ only later share it.
     """
+    loss = method.initial_loss
+    own_loss = [] if loss is Method.initial_loss else [f"{loss.__module__}.{loss.__qualname__}"]
     return content_key(
         __version__,
         torch.__version__,
@@ -32,6 +37,7 @@ def step_0_key(config: RunConfig, step: Step, dataset: SegmentationDataset) -> s
         config.seed,
         config.devices,
         config.precision,
+        *own_loss,
     )
 
 

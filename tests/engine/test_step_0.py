@@ -1,0 +1,73 @@
+"""Step 0 is trained once for all methods that train it alike."""
+
+import json
+import math
+
+import pytest
+from tiny import tiny_config
+
+from recallseg.engine import learner as learner_module
+from recallseg.engine.runner import run
+from recallseg.engine.session.data import RunData
+from recallseg.engine.session.shared import step_0_key
+from recallseg.methods import METHODS, Method, plain_loss
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """The names of all trainings, as they come."""
+    names = []
+    train = learner_module.train
+
+    def watched(session, training, *rest):
+        names.append(training.name)
+        train(session, training, *rest)
+
+    monkeypatch.setattr(learner_module, "train", watched)
+    return names
+
+
+def config_of(folder, name, **changes):
+    """A rate at which binary cross-entropies, summed over 19 channels, do not diverge."""
+    return tiny_config(folder / "voc", method__name=name, optim__lr=0.005, **changes)
+
+
+def first_loss(folder):
+    lines = map(json.loads, (folder / "metrics.jsonl").read_text().splitlines())
+    return next(line["loss"] for line in lines if line.get("phase") == "step 0")
+
+
+def test_methods_that_differ_later_share_it_and_lwf_mc_has_its_own(trained, tmp_path):
+    for name in ("ft", "mib", "lwf_mc"):
+        run(config_of(tmp_path, name), tmp_path / name)
+    own = ["step 0", "step 1", "step 2"]
+    assert trained == [*own, "step 1", "step 2", *own]
+    run(config_of(tmp_path, "lwf_mc", increment__lr=0.01), tmp_path / "later")
+    assert trained[8:] == ["step 1", "step 2"]
+
+
+def test_lwf_mc_asks_yes_or_no_from_the_first_iteration_on(tmp_path):
+    """Before training, each of 19 channels is at even odds: 19·log 2, and log 19 for softmax."""
+    for name, expected in {"ft": math.log(19), "lwf_mc": 19 * math.log(2)}.items():
+        run(config_of(tmp_path, name, scenario__spec="18-2"), tmp_path / name)
+        assert first_loss(tmp_path / name) == pytest.approx(expected, rel=0.1)
+
+
+def test_the_key_differs_only_where_the_loss_does(tmp_path):
+    class Later(Method):
+        inpaints = True
+
+    class Doubled(Method):
+        @staticmethod
+        def initial_loss(model, batch):
+            return 2 * plain_loss(model, batch)
+
+    config = tiny_config(tmp_path / "voc")
+    data = RunData.open(config)
+
+    def key(method):
+        return step_0_key(config, data.scenario[0], data.train, method)
+
+    shared = {key(method) for name, method in METHODS.items() if name != "lwf_mc"}
+    assert shared == {key(Later)}
+    assert len({*shared, key(METHODS["lwf_mc"]), key(Doubled)}) == 3
