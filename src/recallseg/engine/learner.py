@@ -152,11 +152,11 @@ class ContinualLearner:
         size, seed = optim.batch, f"{self.config.seed}/{name}"
         photos = PhotoSet(self.data.train, step.images, self._labels_to_fill(step))
         fill = inpainting(previous, self.config.method.inpaint_confidence)
-        as_photos = self.config.method.inpaint_on == "photos"
-        if self.method.inpainting and as_photos:
+        fills, as_photos = self._fills(step), self.config.method.inpaint_on == "photos"
+        if fills and as_photos:
             photos = self._filled(photos, fill, previous, name)
         new: Samples = self.supply.samples(self.model.encoder, photos, name)
-        if self.method.inpainting and not as_photos:
+        if fills and not as_photos:
             new = relabelled(new, fill)
         old = self.old_classes.samples(step, name, previous)
         if self.config.replay.inpaint:
@@ -183,9 +183,13 @@ class ContinualLearner:
     def _labels_to_fill(self, step: Step) -> LookUp:
         """How the step's labels are seen; void is background where inpainting shall fill it too."""
         table = step.label_table.copy()
-        if self.method.inpainting and self.config.method.void == "inpaint":
+        if self._fills(step) and self.config.method.void == "inpaint":
             table[VOID] = 0
         return table
+
+    def _fills(self, step: Step) -> bool:
+        """Whether M_{k-1} fills the background of T_k: not where old classes are labelled truly."""
+        return self.method.inpainting and not step.old_labels_visible
 
     def _frozen_copy(self) -> Segmenter:
         """M_{k-1}, which labels and is not trained; a frozen encoder is shared."""
