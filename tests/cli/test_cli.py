@@ -176,6 +176,19 @@ def test_a_dry_run_shows_the_plan_and_trains_nothing(tiny_file, tmp_path):
     assert not (tmp_path / "runs").exists()
 
 
+def test_a_dry_run_of_a_table_lists_its_runs(tiny_file, tmp_path):
+    rows = "{FT: tiny, LwF: {config: tiny, overrides: [method.name=lwf]}}"
+    spec = tmp_path / "table.yaml"
+    spec.write_text(f"configs: .\nrows: {rows}\nscenarios: [18-1]\nseeds: [0, 4]\n")
+    words = ("table", spec, "--dry-run", "--out", tmp_path / "runs")
+    found = json.loads(recallseg(*words, "--json").stdout)
+    runs = [("FT", 0), ("FT", 4), ("LwF", 0), ("LwF", 4)]
+    assert [(each["row"], each["seed"]) for each in found] == runs
+    assert len({each["folder"] for each in found}) == 4
+    assert "4 runs" in recallseg(*words).stdout
+    assert not (tmp_path / "runs").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import pytest
 from tiny import tiny_config
@@ -6,7 +7,9 @@ from tiny import tiny_config
 from recallseg.config import dump_config
 from recallseg.errors import RecallsegError
 from recallseg.experiments import table as table_module
-from recallseg.experiments.table import make_table, read_spec
+from recallseg.experiments.table import make_table, plan_table, read_spec
+
+TABLES = Path(__file__).parents[2] / "tables"
 
 SPEC = """
 configs: configs
@@ -81,3 +84,31 @@ def test_a_file_that_is_no_table_is_a_sentence(tmp_path):
     with pytest.raises(RecallsegError, match="it is not YAML") as error:
         read_spec(tmp_path / "page.md")
     assert "\n" not in str(error.value)
+
+
+def configs_of(groups):
+    return [config for group in groups for _, config in group.runs]
+
+
+def test_a_rows_overrides_win_over_the_tables_and_the_commands_over_both(spec, tmp_path):
+    rows = "rows: {FT: ft, MiB: {config: mib, overrides: [views.crop=17, increment.lr=0.5]}}"
+    table = "overrides: [views.crop=9, increment.lr=0.25, increment.batch=2]"
+    spec.write_text(f"configs: configs\n{rows}\nscenarios: [19-1]\n{table}\n")
+    ft, mib = configs_of(plan_table(spec, ["increment.batch=3"], tmp_path))
+    assert (ft.views.crop, ft.increment.lr, ft.increment.batch) == (9, 0.25, 3)
+    assert (mib.views.crop, mib.increment.lr, mib.increment.batch) == (17, 0.5, 3)
+
+
+@pytest.mark.parametrize("path", sorted(TABLES.glob("*.yaml")), ids=lambda path: path.stem)
+def test_every_shipped_table_has_a_folder_of_its_own_for_each_run(path, tmp_path):
+    folders = [folder for group in plan_table(path, [], tmp_path) for folder, _ in group.runs]
+    assert len(set(folders)) == len(folders) > 0
+
+
+def test_both_encoders_are_compared_at_the_same_cost(tmp_path):
+    configs = configs_of(plan_table(TABLES / "toy-15-1-encoders.yaml", [], tmp_path))
+    names = ["ft", "lwf", "lwf_mc", "ilt", "cil", "mib", "sdr"]
+    expected = [(name, learns) for name in names for learns in (False, True)]
+    assert [(each.method.name, each.method.train_encoder) for each in configs] == expected
+    assert len({each.increment.model_dump_json() for each in configs}) == 1
+    assert {each.data.name for each in configs} == {"toy"}

@@ -7,7 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from rich.table import Table
+
+    from recallseg.experiments.table import RunGroup
 
 
 def table(
@@ -16,16 +20,20 @@ def table(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where run folders and the report go.")
     ] = Path("runs"),
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Run a grid of methods, scenarios, setups and seeds; the same command again goes on.
 
     The table grows as runs end, and the last line is the path of a report over all of them.
     """
-    from recallseg.experiments.table import make_table
+    from recallseg.experiments.table import make_table, plan_table
     from recallseg.progress import messages
     from recallseg.report.page import write_report
 
+    if dry_run:
+        _list_runs(plan_table(spec, overrides or [], out), as_json)
+        return
     console = messages()
     show = (lambda found: console.print(_as_table(found))) if console.is_terminal else None
     found = make_table(spec, overrides or [], out, show)
@@ -40,6 +48,32 @@ def table(
     Console().print(_as_table(found), markup=False)
     typer.echo(report.with_suffix(".json"))
     typer.echo(report)
+
+
+def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
+    """Every run of a table with its folder, in the order in which they would run."""
+    runs: list[dict[str, Any]] = [
+        {
+            "row": group.row,
+            "scenario": group.scenario,
+            "setup": group.setup,
+            "seed": config.seed,
+            "folder": str(folder),
+        }
+        for group in groups
+        for folder, config in group.runs
+    ]
+    if as_json:
+        typer.echo(json.dumps(runs, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    shown = Table("method", "scenario", "seed", "folder", title=f"{len(runs)} runs")
+    for each in runs:
+        split = f"{each['scenario']} {each['setup']}"
+        shown.add_row(each["row"], split, str(each["seed"]), each["folder"])
+    Console().print(shown, markup=False)
 
 
 def _as_table(found: dict[str, Any]) -> "Table":

@@ -43,6 +43,8 @@ class TableSpec(Section):
     scenarios: tuple[str, ...] = ("15-1",)
     setups: tuple[Literal["disjoint", "overlapped", "sequential"], ...] = ("disjoint",)
     seeds: tuple[int, ...] = (0,)
+    overrides: tuple[str, ...] = ()
+    """`key=value` for all rows; a row's own come after them."""
 
 
 @dataclass(frozen=True)
@@ -96,8 +98,8 @@ def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[RunG
                 path, *over = (folder / f"{name}.yaml" for name in chosen.config)
                 runs = []
                 for seed in found.seeds:
-                    words = [*split, f"seed={seed}", *chosen.overrides, *overrides]
-                    config = load_config(path, words, over=over)
+                    words = [*split, f"seed={seed}", *found.overrides, *chosen.overrides]
+                    config = load_config(path, [*words, *overrides], over=over)
                     runs.append((out / folder_name(path, config), config))
                 yield RunGroup(row, scenario, setup, tuple(runs))
 
