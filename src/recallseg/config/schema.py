@@ -148,7 +148,8 @@ class BankConfig(Section):
     views: Positive = 4
     """Augmented views of each photo."""
     budget_gb: Rate = 20.0
-    """Disk space for features; past it, photos are encoded on the fly."""
+    """Disk space for features, a quarter of it at most for validation photos; past it, photos are
+    encoded on the fly, which takes longer and changes nothing else."""
     keep: bool = True
     """Keep the features for other runs; if not, they are deleted when their step ends."""
 

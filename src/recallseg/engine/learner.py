@@ -57,6 +57,7 @@ class ContinualLearner:
         else:
             photos = PhotoSet(self.data.train, step.images, step.label_table)
             samples = self.supply.samples(self.model.encoder, photos, "step 0")
+            self.supply.tell("step 0")
             optim = self.config.optim
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/step 0")
             training = self._training("step 0", optim, len(step.new_classes), step)
@@ -103,6 +104,7 @@ class ContinualLearner:
         else:
             photos = PhotoSet(self.data.train, step.images, look_up(helper.classes))
             samples = self.supply.samples(encoder, photos, helper.name)
+            self.supply.tell(helper.name)
             stream = Shuffled(samples, optim.batch, f"{self.config.seed}/{helper.name}")
         added = len(set(helper.classes) & set(step.new_classes))
         training = self._training(helper.name, optim, added, step)
@@ -135,6 +137,7 @@ class ContinualLearner:
         photos = PhotoSet(self.data.train, step.images, step.label_table)
         name, size = f"step {step.index}: review", self.config.increment.batch
         samples = self.supply.samples(self.model.encoder, photos, name)
+        self.supply.tell(name)
         model = self.session.fabric.to_device(self.model).eval()
         rows = [range(len(samples))[start : start + size] for start in range(0, len(samples), size)]
 
@@ -159,6 +162,7 @@ class ContinualLearner:
         if fills and not as_photos:
             new = relabelled(new, fill)
         old = self.old_classes.samples(step, name, previous)
+        self.supply.tell(name)
         if self.config.replay.inpaint:
             old = [relabelled(samples, fill) for samples in old]
         if not old:

@@ -6,8 +6,11 @@ training photos are training data: a bank lies in the cache, never in a run fold
 """
 
 import math
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from fnmatch import filter as matching
 from pathlib import Path
 from random import Random
 from typing import TypeVar
@@ -29,11 +32,17 @@ Labels = npt.NDArray[np.uint8]
 Number = TypeVar("Number", np.float16, np.uint8)
 
 
-def bytes_on_disk(folder: Path) -> int:
-    """The space that the files below `folder` really take; sparse files count what is filled."""
-    if not folder.is_dir():
-        return 0
-    return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+def bytes_on_disk(folder: Path, pattern: str = "*") -> int:
+    """The space that the files below `folder` really take; sparse files count what is filled.
+
+    Files that another run deletes meanwhile do not count.
+    """
+    total = 0
+    for parent, _, names in os.walk(folder):
+        for name in matching(names, pattern):
+            with suppress(FileNotFoundError):
+                total += Path(parent, name).stat().st_blocks * 512
+    return total
 
 
 def bytes_per_view(encoder: Encoder, recipe: ViewRecipe) -> int:
@@ -42,17 +51,32 @@ def bytes_per_view(encoder: Encoder, recipe: ViewRecipe) -> int:
 
 
 class DiskBudget:
-    """How much may still be written below a folder."""
+    """How much may still be written below a folder, into files whose names match a pattern.
 
-    def __init__(self, folder: Path, limit: float) -> None:
-        self.left = limit - bytes_on_disk(folder)
+    A budget `within` another one spends that one's bytes too.
+    """
 
-    def take(self, amount: int) -> bool:
-        """Set `amount` bytes aside, if there is room for them."""
-        if amount > self.left:
-            return False
-        self.left -= amount
-        return True
+    def __init__(
+        self,
+        folder: Path,
+        limit: float,
+        pattern: str = "*",
+        within: "DiskBudget | None" = None,
+    ) -> None:
+        self.folder, self.limit, self.pattern, self.within = folder, limit, pattern, within
+        self.recount()
+
+    def recount(self) -> None:
+        """Forget what was set aside and look at the disk again."""
+        self.left = self.limit - bytes_on_disk(self.folder, self.pattern)
+
+    def take(self, size: int, count: int = 1) -> int:
+        """Set `size` bytes aside for each of `count` things, as far as they go; how many fit."""
+        fits = max(0, min(count, int(self.left // size)))
+        if self.within:
+            fits = self.within.take(size, fits)
+        self.left -= fits * size
+        return fits
 
 
 class FeatureBank:
@@ -117,11 +141,6 @@ class FeatureBank:
         missing = self.missing(rows)
         encoded = on_every_core(self._encoded, missing)
         for row, (features, labels) in zip(missing, encoded, strict=True):
-            if not torch.isfinite(features).all():
-                raise RecallsegError(
-                    "The encoder's features are too large for half precision; set "
-                    "bank.enabled=false to encode photos on the fly."
-                )
             self._write(row, features, labels)
             advance(1)
 
@@ -137,23 +156,43 @@ class FeatureBank:
 
     def _encoded(self, row: int) -> tuple[Tensor, Tensor]:
         """The features of all views of a photo, (V, C, h, w), and their labels."""
-        photos, labels = self._views_of(row)
-        features = self.encoder(photos.to(next(self.encoder.parameters()).device))
-        return features.to(torch.float16).cpu(), labels
+        photos, labels = self._views_of(row, range(self.views))
+        return self._features_of(photos), labels
 
-    def _views_of(self, row: int) -> tuple[Tensor, Tensor]:
-        """All views of a photo, (V, 3, crop, crop), and their labels."""
+    def _features_of(self, photos: Tensor) -> Tensor:
+        """Features (B, C, h, w) of views in half precision.
+
+        A CPU encodes them one by one: how it rounds depends on how many there are, and a view has
+        the same features whether it was stored or not.
+        """
+        device = next(self.encoder.parameters()).device
+        groups = photos[:, None] if device.type == "cpu" else photos[None]
+        encoded = [self.encoder(group.to(device)) for group in groups]
+        features = torch.cat(encoded).to(torch.float16).cpu()
+        if not torch.isfinite(features).all():
+            raise RecallsegError(
+                "The encoder's features are too large for half precision; set "
+                "bank.enabled=false to train on them in full precision."
+            )
+        return features
+
+    def _views_of(self, row: int, views: Iterable[int]) -> tuple[Tensor, Tensor]:
+        """Some views of a photo, (B, 3, crop, crop), and their labels."""
         stem = self.dataset.pairs[row].stem
         photo, mask = to_tensors(*self.dataset.read(row))
-        cuts = [
-            self.recipe(photo, mask, Random(f"{self.seed}/{stem}/{view}"))
-            for view in range(self.views)
-        ]
+        cuts = [self.recipe(photo, mask, Random(f"{self.seed}/{stem}/{view}")) for view in views]
         return torch.stack([cut[0] for cut in cuts]), torch.stack([cut[1] for cut in cuts])
 
     def read(self, rows: Sequence[int], views: Sequence[int]) -> tuple[Tensor, Labels]:
         """Features (B, C, h, w) in half precision, and labels (B, side, side) as on disk."""
         return torch.from_numpy(self._features[rows, views]), self._labels[rows, views]
+
+    @torch.no_grad()
+    def encode(self, rows: Sequence[int], views: Sequence[int]) -> tuple[Tensor, Labels]:
+        """What `read` would give if the photos were stored; they are read and encoded instead."""
+        pairs = zip(rows, views, strict=True)
+        photos, labels = zip(*(self._views_of(row, [view]) for row, view in pairs), strict=True)
+        return self._features_of(torch.cat(photos)), torch.cat(labels).numpy()
 
 
 def _sparse(path: Path, dtype: type[Number], shape: tuple[int, ...]) -> npt.NDArray[Number]:

@@ -11,6 +11,9 @@ from recallseg.files import atomic_path, content_key
 from recallseg.model.bank import DiskBudget
 from recallseg.model.encoders import Encoder
 
+NATIVE_FILES = "*.safetensors"
+"""What its files are called; no other file of the bank is."""
+
 
 class NativeBank:
     """One file of features a photo, in full precision, so that scores do not depend on it."""
@@ -19,6 +22,8 @@ class NativeBank:
         self, parent: Path, dataset: SegmentationDataset, encoder: Encoder, budget: DiskBudget
     ) -> None:
         self.encoder, self.budget = encoder, budget
+        self.unstored = 0
+        """Photos that there was no room for."""
         self.folder = parent / content_key(encoder.fingerprint(), dataset.signature(), "native")
 
     @torch.no_grad()
@@ -31,4 +36,6 @@ class NativeBank:
         if self.budget.take(features.nbytes):
             with atomic_path(path) as temporary:
                 save_file({"features": features.cpu().contiguous()}, temporary)
+        else:
+            self.unstored += 1
         return features

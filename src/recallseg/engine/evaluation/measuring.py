@@ -71,4 +71,9 @@ def evaluate(
                 mask = seen[0].to("cpu", torch.uint8).numpy()
                 pictures.add_mask(dataset.pairs[row].stem, mask)
             phase.advance()
+    if bank and bank.unstored:
+        session.reporter.say(
+            f"{name}: {len(rows) - bank.unstored} of {len(rows)} photos fit into their share of "
+            "bank.budget_gb; the rest is encoded on the fly"
+        )
     return Counts(everywhere.counts(), edges.counts())

@@ -14,11 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from recallseg.engine.samples.sets import BankSamples, Pick, Samples
+from recallseg.engine.samples.sets import BankSamples, PartlyStored, Pick, Samples
 from recallseg.files import cache_root, reserve
 from recallseg.labels import VOID
 from recallseg.methods import Batch, output_of
 from recallseg.model import Segmenter
+from recallseg.model.cores import on_every_core
 from recallseg.replay.inpainting import inpaint
 from recallseg.scenario import LookUp
 
@@ -60,16 +61,22 @@ class Relabelled:
 
 def relabelled(samples: Samples, relabel: Relabel) -> Samples:
     """Samples with new labels; stored views get theirs once and for all."""
+    if isinstance(samples, PartlyStored):
+        return samples.each(lambda part: relabelled(part, relabel))
     drawn = Relabelled(samples, relabel)
     if not isinstance(samples, BankSamples):
         return drawn
     views = samples.bank.views
     rows = max(1, VIEWS_AT_ONCE // views)
     labels = _scratch((len(samples), views, *samples.label_shape))
-    for start in range(0, len(samples), rows):
-        some = range(start, min(len(samples), start + rows))
+
+    def label(some: range) -> None:
         written = drawn.batch([Pick(row, view) for row in some for view in range(views)]).labels
         labels[some.start : some.stop] = written.view(len(some), views, *samples.label_shape)
+
+    every = range(len(samples))
+    for _ in on_every_core(label, [every[at : at + rows] for at in every[::rows]]):
+        pass
     result = copy(samples)
     result.relabelled = labels
     return result
@@ -77,9 +84,17 @@ def relabelled(samples: Samples, relabel: Relabel) -> Samples:
 
 @torch.no_grad()
 def _logits(model: Segmenter, batch: Batch) -> Tensor:
-    """A model's logits of a batch that is not on its device."""
+    """A model's logits of a batch that is not on its device.
+
+    A CPU looks at features one by one: how it rounds depends on how many there are, and labels that
+    are written as a view is drawn are those that would have been stored.
+    """
     device = next(model.parameters()).device
-    return output_of(model, batch.to(device)).logits.cpu()
+    if batch.features is None or device.type != "cpu":
+        return output_of(model, batch.to(device)).logits.cpu()
+    views = zip(batch.labels[:, None], batch.features[:, None], strict=True)
+    alone = [batch._replace(labels=labels, features=features) for labels, features in views]
+    return torch.cat([output_of(model, view).logits for view in alone])
 
 
 def _scratch(shape: tuple[int, ...]) -> Tensor:

@@ -1,7 +1,12 @@
-"""Sets of training samples: photos that are cut anew at every visit, or stored views of them."""
+"""Sets of training samples: photos that are cut anew at every visit, or views with features.
 
-from collections.abc import Sequence
+Features are stored as far as the bank has room. What is not stored is encoded at every visit, the
+same views with the same features: what fits decides how long a run takes, never what it learns.
+"""
+
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from random import Random
 from typing import Protocol
 
@@ -85,3 +90,76 @@ class BankSamples:
             labels = self.relabelled[[pick.row for pick in picks], views]
         stride = self.bank.recipe.label_stride
         return Batch(labels, features=features.float(), label_stride=stride)
+
+
+class EncodedSamples:
+    """The views of `BankSamples`, of photos that are not stored: encoded when they are drawn."""
+
+    def __init__(self, bank: FeatureBank, rows: Sequence[int], table: LookUp) -> None:
+        self.bank, self.rows, self.table = bank, rows, table
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def batch(self, picks: Sequence[Pick]) -> Batch:
+        """Features (B, C, h, w) and labels."""
+        rows = [self.rows[pick.row] for pick in picks]
+        views = [pick.visit % self.bank.views for pick in picks]
+        features, labels = self.bank.encode(rows, views)
+        stride = self.bank.recipe.label_stride
+        return Batch(
+            torch.from_numpy(self.table[labels]), features=features.float(), label_stride=stride
+        )
+
+
+class PartlyStored:
+    """One set of samples out of two: those whose features are stored, and the others."""
+
+    def __init__(self, stored: Samples, others: Samples, is_stored: Sequence[bool]) -> None:
+        self.stored, self.others = stored, others
+        numbers = {True: count(), False: count()}
+        self.places = [(here, next(numbers[here])) for here in is_stored]
+        """For each sample, whether it is stored and its row among its like."""
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def batch(self, picks: Sequence[Pick]) -> Batch:
+        """The samples that were picked, in their order."""
+        places = [self.places[pick.row] for pick in picks]
+        inner = [Pick(row, pick.visit) for (_, row), pick in zip(places, picks, strict=True)]
+        if all(here for here, _ in places):
+            return self.stored.batch(inner)
+        sets = [self.stored if here else self.others for here, _ in places]
+        return joined([each.batch([pick]) for each, pick in zip(sets, inner, strict=True)])
+
+    def each(self, change: Callable[[Samples], Samples]) -> "PartlyStored":
+        """The same set with a change made to both of its parts."""
+        is_stored = [here for here, _ in self.places]
+        return PartlyStored(change(self.stored), change(self.others), is_stored)
+
+
+def samples_of(bank: FeatureBank, rows: Sequence[int], table: LookUp) -> Samples:
+    """Samples of a bank's photos: from the bank where they are stored, else encoded as drawn."""
+    missing = set(bank.missing(rows))
+    if not missing:
+        return BankSamples(bank, rows, table)
+    if missing.issuperset(rows):
+        return EncodedSamples(bank, rows, table)
+    stored = BankSamples(bank, [row for row in rows if row not in missing], table)
+    others = EncodedSamples(bank, [row for row in rows if row in missing], table)
+    return PartlyStored(stored, others, [row not in missing for row in rows])
+
+
+def joined(batches: Sequence[Batch]) -> Batch:
+    """Several batches as one; all come as photos, or all as features."""
+    photos = [each.photos for each in batches if each.photos is not None]
+    features = [each.features for each in batches if each.features is not None]
+    if photos and features:
+        raise ValueError("batches of photos and batches of features cannot be joined")
+    return Batch(
+        torch.cat([each.labels for each in batches]),
+        photos=torch.cat(photos) if photos else None,
+        features=torch.cat(features) if features else None,
+        label_stride=batches[0].label_stride,
+    )

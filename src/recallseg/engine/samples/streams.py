@@ -10,10 +10,7 @@ from functools import lru_cache
 from random import Random
 from typing import Protocol
 
-import torch
-
-from recallseg.engine.samples.sets import Pick, Samples
-from recallseg.errors import RecallsegError
+from recallseg.engine.samples.sets import Pick, Samples, joined
 from recallseg.methods import Batch
 
 
@@ -97,20 +94,3 @@ def shares(batch: int, ratio: float) -> tuple[int, int]:
     """r_new and r_old of a batch, at least one of each, for r_old / r_new = `ratio`."""
     new = min(batch - 1, max(1, round(batch / (1 + ratio))))
     return new, batch - new
-
-
-def joined(batches: Sequence[Batch]) -> Batch:
-    """Several batches as one; all come as photos, or all as features."""
-    photos = [each.photos for each in batches if each.photos is not None]
-    features = [each.features for each in batches if each.features is not None]
-    if photos and features:
-        raise RecallsegError(
-            "Only some of the photos fit into the feature bank; raise bank.budget_gb, or set "
-            "bank.enabled=false."
-        )
-    return Batch(
-        torch.cat([each.labels for each in batches]),
-        photos=torch.cat(photos) if photos else None,
-        features=torch.cat(features) if features else None,
-        label_stride=batches[0].label_stride,
-    )

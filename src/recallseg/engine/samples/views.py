@@ -1,21 +1,35 @@
-"""From photos to training samples: stored features where the encoder is frozen and they fit."""
+"""From photos to training samples: features where the encoder is frozen, stored while they fit."""
 
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from recallseg.config import ViewConfig
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.data.transforms import ViewRecipe
-from recallseg.engine.samples.sets import BankSamples, PhotoSamples, Samples
+from recallseg.engine.samples.sets import PhotoSamples, Samples, samples_of
 from recallseg.engine.session import Session
 from recallseg.engine.session.shared import BANK
 from recallseg.files import cache_root
 from recallseg.model import Encoder
 from recallseg.model.bank import DiskBudget, FeatureBank
-from recallseg.model.native_bank import NativeBank
+from recallseg.model.native_bank import NATIVE_FILES, NativeBank
 from recallseg.scenario import LookUp
+
+VALIDATION_SHARE = 0.25
+"""Of the budget, for validation photos at most; training reads its features far more often."""
+
+SetKey = tuple[Path | int, ...]
+"""A bank's folder and the rows of a set of photos in it."""
+
+
+class Fit(NamedTuple):
+    """How many photos a set has, and how many of them are stored."""
+
+    photos: int
+    stored: int
 
 
 def view_recipe(views: ViewConfig, encoder: Encoder) -> ViewRecipe:
@@ -41,34 +55,50 @@ class Supply:
     banks: list[Path] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        limit = self.session.config.bank.budget_gb * 2**30
-        self.budget = DiskBudget(cache_root() / BANK, limit)
+        folder, limit = cache_root() / BANK, self.session.config.bank.budget_gb * 2**30
+        self.budget = DiskBudget(folder, limit)
+        share = limit * VALIDATION_SHARE
+        self.validation_budget = DiskBudget(folder, share, NATIVE_FILES, within=self.budget)
+        self._sets: dict[SetKey, Fit] = {}
+        self._told: set[SetKey] = set()
 
     def samples(self, encoder: Encoder, photos: PhotoSet, name: str) -> Samples:
         """Samples of a set of photos, for a training called `name`."""
         config = self.session.config
         recipe = view_recipe(config.views, encoder)
-        if encoder.frozen and config.bank.enabled:
-            encoder = self.session.fabric.to_device(encoder)
-            bank = FeatureBank(
-                cache_root() / BANK,
-                photos.dataset,
-                encoder,
-                recipe,
-                config.bank.views,
-                config.seed,
+        if not (encoder.frozen and config.bank.enabled):
+            subset = photos.dataset.subset(photos.stems)
+            return PhotoSamples(subset, photos.table, recipe, f"{config.seed}/{name}")
+        encoder = self.session.fabric.to_device(encoder)
+        folder, views = cache_root() / BANK, config.bank.views
+        bank = FeatureBank(folder, photos.dataset, encoder, recipe, views, config.seed)
+        rows = photos.dataset.rows(photos.stems)
+        self._fill(bank, rows, name)
+        unstored = len(bank.missing(rows))
+        self._sets[bank.folder, *rows] = Fit(len(rows), len(rows) - unstored)
+        return samples_of(bank, rows, photos.table)
+
+    def tell(self, name: str) -> None:
+        """Say how many photos of the training `name` fit, if not all do.
+
+        Later trainings on the same photos, as those of helpers are, do not say it again.
+        """
+        sets, self._sets = self._sets, {}
+        photos, stored = (sum(numbers) for numbers in zip(Fit(0, 0), *sets.values(), strict=True))
+        if stored < photos and not sets.keys() <= self._told:
+            self.session.reporter.say(
+                f"{name}: {stored} of {photos} photos fit into bank.budget_gb="
+                f"{self.session.config.bank.budget_gb:g}; the rest is encoded on the fly, which "
+                "takes longer: raise it, or make room with `recallseg cache clear bank`"
             )
-            rows = photos.dataset.rows(photos.stems)
-            if self._fill(bank, rows, name):
-                return BankSamples(bank, rows, photos.table)
-        subset = photos.dataset.subset(photos.stems)
-        return PhotoSamples(subset, photos.table, recipe, f"{config.seed}/{name}")
+        self._told |= sets.keys()
 
     def native(self, encoder: Encoder, dataset: SegmentationDataset) -> NativeBank | None:
         """Features of whole photos, to be kept for the decoders that come later."""
         if not (self.session.config.bank.enabled and encoder.frozen):
             return None
-        return NativeBank(cache_root() / BANK, dataset, encoder, self.budget)
+        self._recount()
+        return NativeBank(cache_root() / BANK, dataset, encoder, self.validation_budget)
 
     def drop(self) -> None:
         """Delete the features of training photos that were stored."""
@@ -76,21 +106,23 @@ class Supply:
             shutil.rmtree(bank, ignore_errors=True)
         self.banks.clear()
 
-    def _fill(self, bank: FeatureBank, rows: list[int], name: str) -> bool:
-        """Encode what is missing, every process its share; false where the budget is too small."""
+    def _fill(self, bank: FeatureBank, rows: list[int], name: str) -> None:
+        """Encode what is missing while there is room, every process its share.
+
+        What is encoded is up to the first process, so that all agree on it.
+        """
         fabric, reporter = self.session.fabric, self.session.reporter
+        if not self._sets:
+            self._recount()
         missing = bank.missing(rows)
-        needed = len(missing) * bank.bytes_per_photo
-        if not self.budget.take(needed):
-            reporter.say(
-                f"{name}: the features would take {needed / 2**30:.1f} GiB and "
-                f"{self.budget.left / 2**30:.1f} GiB of bank.budget_gb are left, so photos are "
-                "encoded on the fly; `recallseg cache clear` makes room"
-            )
-            return False
-        share = missing[fabric.global_rank :: fabric.world_size]
+        room = self.budget.take(bank.bytes_per_photo, len(missing))
+        share = fabric.broadcast(missing[:room])[fabric.global_rank :: fabric.world_size]
         with reporter.phase(f"{name}: encode", len(share)) as phase:
             bank.fill(share, phase.advance)
         fabric.barrier()
         self.banks.append(bank.folder)
-        return True
+
+    def _recount(self) -> None:
+        """See what other processes and runs have stored or deleted by now."""
+        self.budget.recount()
+        self.validation_budget.recount()
