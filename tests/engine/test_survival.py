@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from kill_and_resume import compare
-from tiny import tiny_config
+from tiny import three_classes, tiny_config
 
 from recallseg.config import dump_config
 
@@ -28,6 +28,14 @@ def test_a_run_killed_again_and_again_ends_with_the_same_numbers(config_file, tm
     (run,) = (tmp_path / "kill/fire/runs").iterdir()
     assert not [path for path in run.rglob("*") if path.name.startswith(".")]
     assert not (run / "state").exists()
+
+
+def test_a_run_with_a_full_bank_is_killed_and_ends_with_the_same_numbers(tmp_path):
+    config = three_classes(tmp_path / "data", checkpoint_seconds=0, bank__budget_gb=0.00019)
+    path = tmp_path / "full.yaml"
+    path.write_text(dump_config(config))
+    killed = compare([str(path)], tmp_path / "kill")
+    assert {"training", "encoding"} <= set(killed)
 
 
 def test_two_processes_count_every_photo_once(config_file, tmp_path):

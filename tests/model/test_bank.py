@@ -35,7 +35,7 @@ def test_stored_features_are_those_of_the_stored_views(tmp_path, dataset, encode
     bank = bank_of(tmp_path / "bank", dataset, encoder)
     bank.fill([3, 5])
     features, masks = bank.read([5, 3, 5], [0, 1, 1])
-    photos, cuts = bank._views_of(5)
+    photos, cuts = bank._views_of(5, range(2))
     assert features.dtype == torch.float16
     assert torch.equal(features[[0, 2]], encoder(photos).to(torch.float16))
     np.testing.assert_array_equal(masks[[0, 2]], cuts.numpy())
@@ -91,7 +91,20 @@ def test_a_budget_is_not_exceeded(tmp_path):
     budget = DiskBudget(tmp_path, 20_000)
     assert budget.take(10_000)
     assert not budget.take(2_000)
-    assert budget.take(1_000)
+    assert budget.take(500, count=5) == 3
+    (tmp_path / "old").unlink()
+    budget.recount()
+    assert budget.left == 20_000
+
+
+def test_a_part_of_a_budget_spends_the_whole(tmp_path):
+    whole = DiskBudget(tmp_path, 10_000)
+    part = DiskBudget(tmp_path, 4_000, "*.safetensors", within=whole)
+    assert part.take(1_000, count=9) == 4
+    assert whole.left == 6_000
+    part.recount()
+    assert whole.take(5_000)
+    assert part.take(1_000, count=9) == 1
 
 
 def test_a_full_disk_is_a_sentence_and_not_the_end_of_the_process(

@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
-from drawn import write_voc
+from drawn import draw_pair, write_folder, write_voc
 
 from recallseg.config import RunConfig, validate
+from recallseg.data.shrink import save_mask
 
 STEPS = {
     "train_aug": {
@@ -63,3 +64,48 @@ def changed(values: dict, changes: dict) -> dict:
             section = section.setdefault(parent, {})
         section[last] = value
     return values
+
+
+def three_classes(root: Path, val_size: tuple[int, int] = (24, 20), **changes) -> RunConfig:
+    """RECALL with helpers, `1-1` on three classes of 12 photos and 12 replay photos each.
+
+    The views of 12 photos take 74,520 bytes: 2 × (2 × 112 × 3 × 3 + 33 × 33) each.
+    """
+    names = ["background", "cat", "dog", "cow"]
+    if not root.exists():
+        members = {f"{name}{i:02}": [label] for label, name in _classes(names) for i in range(12)}
+        write_folder(root, members, names)
+        (root / "val.txt").write_text("")
+        for label, name in _classes(names):
+            (root / "replay" / name).mkdir(parents=True)
+            for number in range(12):
+                photo, _ = draw_pair([label], size=(30, 26), seed=100 + number)
+                photo.save(root / "replay" / name / f"{number}.png")
+                if number < 3:
+                    _add_val(root, f"val-{name}{number}", label, val_size)
+    optim = {"lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 6}
+    settings = {
+        "data": {"name": "folder", "root": str(root)},
+        "scenario__spec": "1-1",
+        "method__name": "recall",
+        "replay__source": "folder",
+        "replay__folder__path": str(root / "replay"),
+        "replay__images_per_class": 12,
+        "replay__filters__present": False,
+        "helper__optim": optim,
+        "optim": optim,
+        "increment": optim,
+    }
+    return tiny_config(root, **settings | changes)
+
+
+def _classes(names: list[str]) -> list[tuple[int, str]]:
+    return list(enumerate(names))[1:]
+
+
+def _add_val(root: Path, stem: str, label: int, size: tuple[int, int]) -> None:
+    photo, mask = draw_pair([label], size=size, seed=label)
+    photo.save(root / "images" / f"{stem}.png")
+    save_mask(root / "masks" / f"{stem}.png", mask)
+    with (root / "val.txt").open("a") as lines:
+        lines.write(f"{stem}\n")

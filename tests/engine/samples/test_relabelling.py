@@ -1,11 +1,12 @@
 import numpy as np
+import pytest
 import torch
 from drawn import whole_voc
 
 from recallseg.data import open_dataset
 from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.samples.relabelling import Relabelled, inpainting, labelling, relabelled
-from recallseg.engine.samples.sets import BankSamples, Pick
+from recallseg.engine.samples.sets import BankSamples, Pick, samples_of
 from recallseg.methods import Batch
 from recallseg.model import DeepLabV2, Encoder, Segmenter
 from recallseg.model.bank import FeatureBank
@@ -67,3 +68,24 @@ def test_a_helper_labels_all_but_void_in_channels_of_the_main_model(tmp_path):
         assert void.any()
         assert (written[void] == 255).all()
         assert torch.equal(written[~void], expected[~void])
+
+
+@pytest.mark.parametrize("writer", ["inpainting", "helper"])
+def test_labels_do_not_depend_on_what_is_stored(tmp_path, writer):
+    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    encoder = Encoder("mobilenetv2_035", weights="none").freeze()
+    model = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
+    channels = np.array([0, 11, 12], dtype=np.uint8)
+    relabel = inpainting(model) if writer == "inpainting" else labelling(model, channels)
+    rows = [4, 6, 9]
+    picks = [Pick(row, view) for view in range(2) for row in range(3)]
+    batches = []
+    for name, stored in {"all": rows, "one": [6], "none": []}.items():
+        bank = FeatureBank(tmp_path / name, dataset, encoder, ViewRecipe(33), 2, 0)
+        bank.fill(stored)
+        samples = samples_of(bank, rows, look_up([7], first=3))
+        batches.append(relabelled(samples, relabel).batch(picks))
+    assert len(batches[0].labels.unique()) > 1
+    for batch in batches[1:]:
+        assert torch.equal(batch.labels, batches[0].labels)
+        assert torch.equal(batch.features, batches[0].features)

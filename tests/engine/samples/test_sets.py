@@ -5,7 +5,7 @@ from drawn import whole_voc
 
 from recallseg.data import open_dataset
 from recallseg.data.transforms import ViewRecipe
-from recallseg.engine.samples.sets import BankSamples, PhotoSamples, Pick
+from recallseg.engine.samples.sets import BankSamples, PhotoSamples, Pick, samples_of
 from recallseg.engine.samples.streams import Shuffled
 from recallseg.methods import Batch
 from recallseg.model import Encoder
@@ -71,3 +71,37 @@ def test_the_bank_gives_the_same_labels_as_its_views(tmp_path):
     _, masks = bank.read([6], [1])
     assert torch.equal(batch.labels == 1, torch.from_numpy(masks == 7))
     assert torch.equal(batch.labels == 255, torch.from_numpy(masks >= 254))
+
+
+def partly_stored(tmp_path, encoder):
+    """The same four photos twice: all of them stored, and only the second and the fourth."""
+    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    rows, table = [4, 6, 9, 11], look_up([5, 7, 10, 12])
+    banks = [FeatureBank(tmp_path / name, dataset, encoder, ViewRecipe(33), 2, 0) for name in "ab"]
+    banks[0].fill(rows)
+    banks[1].fill([6, 11])
+    return [samples_of(bank, rows, table) for bank in banks]
+
+
+def test_photos_that_are_not_stored_join_the_others_as_the_same_features(tmp_path):
+    encoder = Encoder("resnet18", weights="none").freeze()
+    stored, partly = partly_stored(tmp_path, encoder)
+    assert isinstance(stored, BankSamples)
+    assert len(partly) == 4
+    picks = [Pick(0, 0), Pick(3, 1), Pick(2, 3), Pick(1, 0), Pick(0, 1)]
+    expected, batch = stored.batch(picks), partly.batch(picks)
+    assert batch.photos is None
+    assert not batch.features.requires_grad
+    assert torch.equal(batch.features, expected.features)
+    assert torch.equal(batch.labels, expected.labels)
+
+
+def test_only_what_is_not_stored_is_encoded(tmp_path):
+    encoder = Encoder("resnet18", weights="none").freeze()
+    _, partly = partly_stored(tmp_path, encoder)
+    seen = []
+    encoder.register_forward_hook(lambda module, given, features: seen.append(len(features)))
+    partly.batch([Pick(1, 0), Pick(3, 0), Pick(1, 1)])
+    assert seen == []
+    partly.batch([Pick(1, 0), Pick(0, 0), Pick(2, 0)])
+    assert sum(seen) == 2

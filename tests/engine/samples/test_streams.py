@@ -3,8 +3,8 @@ from collections import Counter
 import pytest
 import torch
 
-from recallseg.engine.samples.sets import Pick
-from recallseg.engine.samples.streams import EvenlyFrom, Interleaved, Shuffled, joined, shares
+from recallseg.engine.samples.sets import Pick, joined
+from recallseg.engine.samples.streams import EvenlyFrom, Interleaved, Shuffled, shares
 from recallseg.methods import Batch
 
 
