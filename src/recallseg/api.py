@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from recallseg.engine import learn as life
+from recallseg.predict.photos import Photo
 from recallseg.predict.prediction import Prediction
-from recallseg.predict.predictor import Photo, Predictor
+from recallseg.predict.predictor import Predictor
 from recallseg.report.life import life as life_of
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.records import ResultRecord

@@ -13,6 +13,7 @@ from recallseg.engine.evaluation.measuring import Counts
 from recallseg.engine.evaluation.scoring import score
 from recallseg.errors import RecallsegError
 from recallseg.predict.predictor import Predictor
+from recallseg.predict.tiles import windows
 from recallseg.predict.timeline import Timeline
 from recallseg.scenario import look_up
 
@@ -108,19 +109,19 @@ def test_photos_of_many_sizes_come_back_in_their_order(predictor):
         assert (prediction.mask == alone).mean() > 0.999
 
 
-def strip(width=1600):
-    colours = np.random.default_rng(3).integers(0, 256, (2, width // 32, 3)).astype(np.uint8)
-    return Image.fromarray(colours).resize((width, 64), Image.Resampling.BICUBIC)
+def blotches(width=1600, height=672):
+    shape = (height // 32, width // 32, 3)
+    colours = np.random.default_rng(3).integers(0, 256, shape).astype(np.uint8)
+    return Image.fromarray(colours).resize((width, height), Image.Resampling.BICUBIC)
 
 
 def test_tiles_give_what_the_whole_photo_gives(predictor):
     """With margins beyond what a pixel depends on; the usual ones cover the decoder's reach."""
-    image = strip()
+    image = blotches()
     whole = logits_of(predictor, image)
     edge, runner_up = whole.topk(2, dim=0).values
     certain = (edge - runner_up > 1e-3).numpy()
     wide = Predictor(predictor.model, predictor.class_names, tile=1024, margin=448)
-    wide._is_large = lambda _: True
     tiled = wide.predict(image)
     np.testing.assert_array_equal(tiled.mask[certain], whole.argmax(dim=0).numpy()[certain])
     assert certain.mean() > 0.98
@@ -164,8 +165,53 @@ def test_a_timeline_sees_what_each_step_saw(learned, name):
 
 def test_a_timeline_encodes_a_photo_once_where_the_encoder_is_frozen(learned, monkeypatch):
     timeline, calls = Timeline(learned / "plain"), []
-    [encoder] = {model.encoder for model in timeline.models.values()}
+    [encoder] = {model.encoder for model in timeline.models.by_step.values()}
     forward = encoder.forward
-    monkeypatch.setattr(encoder, "forward", lambda x: (calls.append(1), forward(x))[1])
+    monkeypatch.setattr(encoder, "forward", lambda x: (calls.append(x.shape), forward(x))[1])
     assert len(timeline.predict(Image.new("RGB", (40, 30)))) == 3
-    assert len(calls) == 1
+    assert calls == [(1, 3, 30, 40)]
+
+
+def test_a_timeline_encodes_each_tile_once(learned, monkeypatch):
+    timeline, calls = Timeline(learned / "plain", tile=64, margin=16), []
+    [encoder] = {model.encoder for model in timeline.models.by_step.values()}
+    forward = encoder.forward
+    monkeypatch.setattr(encoder, "forward", lambda x: (calls.append(x.shape), forward(x))[1])
+    seen = timeline.predict(Image.new("RGB", (128, 64)))
+    assert [prediction.mask.shape for prediction in seen.values()] == [(64, 128)] * 3
+    assert len(calls) == len(list(windows(64, 128, 64, 16, encoder.coarsest))) == 3
+
+
+@pytest.mark.parametrize("name", ["plain", "other"])
+@pytest.mark.parametrize(
+    ("size", "settings"),
+    [
+        ((60, 40), {}),
+        ((150, 90), {"tile": 64, "margin": 16}),
+        ((300, 180), {"tile": 64, "margin": 16, "longer_side": 150}),
+        ((120, 80), {"longer_side": 45}),
+    ],
+)
+def test_all_steps_at_once_see_what_one_step_sees(learned, name, size, settings):
+    """Whole, in tiles, shrunk, and both; masks have the photo's own size."""
+    image = blotches(320, 192).resize(size)
+    for step, prediction in Timeline(learned / name, **settings).predict(image).items():
+        opened = Predictor.open(learned / name, step)
+        alone = Predictor(opened.model, opened.class_names, **settings).predict(image)
+        assert prediction.mask.shape == (size[1], size[0])
+        assert len(prediction.scores) > 2
+        np.testing.assert_array_equal(prediction.mask, alone.mask)
+        assert prediction.scores == alone.scores
+
+
+def test_a_look_that_is_no_longer_wanted_ends_between_tiles(learned):
+    timeline, asked = Timeline(learned / "plain", tile=64, margin=16), []
+
+    def still_wanted():
+        asked.append(1)
+        if len(asked) > 4:
+            raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        timeline.predict(Image.new("RGB", (640, 64)), None, still_wanted)
+    assert len(asked) < 3 * 10

@@ -56,13 +56,14 @@ def choose_step(page, number):
         page.keyboard.press("ArrowRight")
 
 
-def name_at(page, panel, x, y):
-    """What the page says of the pixel (x, y) of a 120×80 photo when the pointer is there."""
+def name_at(page, panel, x, y, size=(120, 80)):
+    """What the page says of the pixel (x, y) of a photo when the pointer is there."""
     canvas = page.locator(".stage canvas:last-child").nth(panel)
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
     page.mouse.move(
-        box["x"] + (x + 0.5) * box["width"] / 120, box["y"] + (y + 0.5) * box["height"] / 80
+        box["x"] + (x + 0.5) * box["width"] / size[0],
+        box["y"] + (y + 0.5) * box["height"] / size[1],
     )
     return page.inner_text("#tip")
 
@@ -84,6 +85,20 @@ def test_a_photo_is_shown_with_its_classes_through_all_steps(page, learned, phot
             assert buttons.count() == len(expected.scores)
             assert expected.scores[0].name in buttons.first.inner_text()
     assert re.search(r"ft after step 1: .*\. ft after step 1: ", page.inner_text("#status"))
+
+
+def test_a_large_photo_is_shown_no_larger_than_a_screen(page, learned, tmp_path):
+    path, size = tmp_path / "wide.png", (2048, 128)
+    draw_pair([1, 2, 3], size=size)[0].save(path)
+    upload(page, path)
+    canvas = page.locator(".stage canvas:last-child").first
+    assert canvas.evaluate("canvas => [canvas.width, canvas.height]") == [1024, 64]
+    expected = Predictor.open(learned / "plain").predict(path)
+    assert expected.mask.shape == (128, 2048)
+    for x in range(100, 2048, 400):
+        around = expected.mask[56:72, x - 8 : x + 9]
+        names = {expected.class_names[channel] for channel in np.unique(around)}
+        assert name_at(page, 0, x, 64, size) in names
 
 
 def test_the_legend_lifts_a_class_out(page, learned, photo):

@@ -14,7 +14,9 @@ import pytest
 from drawn import draw_pair
 from PIL import Image
 from running import running, wait_until
+from typer.testing import CliRunner
 
+from recallseg.cli.main import app
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.app import create_app
@@ -93,10 +95,64 @@ def test_a_program_may_ask_for_one_step_or_the_last(address, photo):
     assert answer["class_names"][-1] == "train"
 
 
-def test_a_large_photo_is_shrunk_and_both_sizes_are_told(address):
-    answer = ask(address, encoded(Image.new("RGB", (800, 400)))).json()
-    assert (answer["photo_width"], answer["photo_height"]) == (800, 400)
-    assert mask_of(answer["steps"][0]).shape == (answer["height"], answer["width"]) == (128, 256)
+def noise(size):
+    """Coarse noise, in which a model with random weights sees a bit of everything."""
+    colours = np.random.default_rng(5).integers(0, 256, (size[1] // 40, size[0] // 40, 3))
+    return Image.fromarray(colours.astype(np.uint8)).resize(size, Image.Resampling.BICUBIC)
+
+
+@pytest.fixture(scope="module")
+def unshrunk(learned):
+    """A server that looks at photos as large as they come."""
+    with running(create_app({"model": Timeline(learned / "plain")})) as address:
+        yield address
+
+
+@pytest.mark.parametrize(
+    ("size", "longer_side"),
+    [((800, 480), 256), ((1120, 960), None)],
+    ids=["shrunk", "in tiles"],
+)
+def test_served_masks_are_those_of_the_predict_command(
+    learned, address, unshrunk, tmp_path, size, longer_side
+):
+    noise(size).save(tmp_path / "photo.png")
+    data = (tmp_path / "photo.png").read_bytes()
+    answer = ask(address if longer_side else unshrunk, data, step="all").json()
+    assert (answer["photo_width"], answer["photo_height"]) == size
+    assert (answer["width"], answer["height"]) == size
+    for step in answer["steps"]:
+        out = tmp_path / str(step["step"])
+        words = ["predict", learned / "plain", tmp_path / "photo.png", "--step", step["step"]]
+        words += ["-o", out, *(["--longer-side", longer_side] if longer_side else [])]
+        told = CliRunner().invoke(app, list(map(str, words)))
+        assert told.exit_code == 0, told.output
+        expected = np.array(Image.open(out / "photo.png"))
+        assert len(np.unique(expected)) > 2
+        np.testing.assert_array_equal(mask_of(step), expected)
+
+
+def test_masks_may_be_asked_for_smaller(address):
+    data = encoded(noise((800, 400)))
+    full, small = ask(address, data).json(), ask(address, data, mask_side="200").json()
+    assert (small["photo_width"], small["photo_height"]) == (800, 400)
+    assert (small["width"], small["height"]) == (200, 100)
+    assert small["steps"][0]["classes"] == full["steps"][0]["classes"]
+    every_fourth = mask_of(full["steps"][0])[2::4, 2::4]
+    np.testing.assert_array_equal(mask_of(small["steps"][0]), every_fourth)
+    assert ask(address, data, mask_side="9000").json() == full
+
+
+def test_an_answer_is_bounded_by_the_pixels_of_its_masks(runs):
+    data = encoded(Image.new("RGB", (100, 60)))
+    with running(create_app(runs, limits=ServerLimits(mask_pixels=6000))) as address:
+        assert httpx.get(f"{address}/model").json()["mask_pixels"] == 6000
+        refused = ask(address, data, step="all")
+        assert refused.status_code == 413
+        assert "3 masks of 100×60 px would be sent" in refused.json()["detail"]
+        assert "at most 0.006 million pixels" in refused.json()["detail"]
+        assert len(ask(address, data, step="all", mask_side="50").json()["steps"]) == 3
+        assert mask_of(ask(address, data).json()["steps"][0]).shape == (60, 100)
 
 
 def png_of(width, height):
@@ -126,6 +182,8 @@ def png_of(width, height):
         (encoded(Image.new("RGB", (9, 9))), "a.png", {"step": "-1"}, 422, "no step '-1'"),
         (encoded(Image.new("RGB", (9, 9))), "a.png", {"run": "<b>"}, 422, "no run '<b>'"),
         (encoded(Image.new("RGB", (9, 9))), "a.png", {"run": "x" * 5000}, 400, "multipart"),
+        (encoded(Image.new("RGB", (9, 9))), "a.png", {"mask_side": "0"}, 422, "mask_side is '0'"),
+        (encoded(Image.new("RGB", (9, 9))), "a.png", {"mask_side": "²"}, 422, "mask_side is '²'"),
     ],
 )  # fmt: skip
 def test_what_is_no_photo_is_refused_with_a_sentence(

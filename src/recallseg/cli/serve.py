@@ -46,9 +46,11 @@ def serve(
     from recallseg.serve.limits import ServerLimits
     from recallseg.serve.samples import find_samples
 
+    pixels = int(max_megapixels * 1e6)
     limits = ServerLimits(
         upload_bytes=int(max_upload_mb * 1e6),
-        pixels=int(max_megapixels * 1e6),
+        pixels=pixels,
+        mask_pixels=max(pixels, ServerLimits.mask_pixels),
         seconds=seconds,
         waiting=waiting,
     )

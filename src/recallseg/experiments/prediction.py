@@ -11,7 +11,8 @@ from torch import Tensor
 from recallseg.data import open_dataset
 from recallseg.data.dataset import read_photo
 from recallseg.data.transforms import photo_tensor
-from recallseg.predict.predictor import BATCH, Predictor
+from recallseg.predict.predictor import Predictor
+from recallseg.predict.step_models import BATCH
 from recallseg.runs.folder import RunFolder
 
 ROUNDS = 3

@@ -12,8 +12,9 @@ from PIL import Image
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError
 from recallseg.predict.formats import coco_annotations, save_overlay, save_png
+from recallseg.predict.photos import as_image
 from recallseg.predict.prediction import Prediction
-from recallseg.predict.predictor import Predictor, as_image
+from recallseg.predict.predictor import Predictor
 from recallseg.progress import tracked
 
 

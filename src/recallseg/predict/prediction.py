@@ -78,6 +78,11 @@ class Tally:
         self.pixels += np.bincount(mask.ravel(), minlength=channels)
         self.certainty += np.bincount(mask.ravel(), probable.ravel(), minlength=channels)
 
+    def join(self, other: "Tally") -> None:
+        """Add what was counted in another part of the photo."""
+        self.pixels += other.pixels
+        self.certainty += other.certainty
+
     def scores(self) -> tuple[ClassScore, ...]:
         """The classes that were seen, the largest first."""
         total = max(1, int(self.pixels.sum()))

@@ -30,7 +30,7 @@ class Answer(BaseModel):
     run: str
     photo_width: int
     photo_height: int
-    width: int = Field(description="Of the mask: that of the photo, or smaller for large photos.")
+    width: int = Field(description="Of the masks: that of the photo, unless mask_side is less.")
     height: int
     class_names: list[str] = Field(description="Channel numbers are places in this list.")
     steps: list[StepAnswer]
@@ -72,6 +72,7 @@ class About(BaseModel):
     samples: list[SampleAbout]
     upload_bytes: int
     pixels: int
+    mask_pixels: int = Field(description="Of all masks of an answer together, at most.")
 
 
 FORM: dict[str, Any] = {
@@ -96,6 +97,11 @@ FORM: dict[str, Any] = {
                             "type": "string",
                             "description": "'model' (the default) or 'compare'.",
                         },
+                        "mask_side": {
+                            "type": "string",
+                            "description": "The longer side of the masks at most; without it "
+                            "they have the photo's own size.",
+                        },
                     },
                 }
             }
@@ -106,9 +112,9 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Refusal, "description": why}
     for code, why in {
         400: "The upload is no photo that can be read.",
-        413: "The upload has too many bytes, or the photo too many pixels.",
+        413: "The upload has too many bytes, or the photo or the masks too many pixels.",
         415: "The request is not multipart/form-data.",
-        422: "The photo is missing, or there is no such step or run.",
+        422: "The photo is missing, there is no such step or run, or mask_side is no number.",
         503: "Too many requests wait, or this one took too long: try again after Retry-After.",
     }.items()
 }

@@ -124,6 +124,7 @@ def _add_facts(
             ],
             upload_bytes=limits.upload_bytes,
             pixels=limits.pixels,
+            mask_pixels=limits.mask_pixels,
         )
 
     @app.get("/samples/{number}", response_class=Response)

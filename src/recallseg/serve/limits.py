@@ -14,6 +14,8 @@ class ServerLimits:
     """A request may be so long; a longer one is refused while it arrives."""
     pixels: int = 40_000_000
     """A photo may have so many, by its header."""
+    mask_pixels: int = 40_000_000
+    """The masks of one answer may have so many together, which bounds its length."""
     seconds: float = 30.0
     """A request may take so long, from its first byte to its answer."""
     waiting: int = 16

@@ -10,6 +10,7 @@ from PIL import Image
 
 from recallseg.data.dataset import Mask, TooManyPixelsError, decode_photo
 from recallseg.data.palette import palette_image
+from recallseg.data.shrink import resized
 from recallseg.errors import RecallsegError
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.answers import Answer, SeenClass, StepAnswer
@@ -33,21 +34,43 @@ def look(
     run = runs[key]
     steps = _steps(run, upload.fields.get("step", "last"))
     photo = _decoded(upload.photo, limits.pixels)
-    found = run.predict(photo, steps, still_wanted)
+    width, height = _mask_size(photo, upload.fields.get("mask_side", ""))
+    _check_answer(len(steps), width, height, limits.mask_pixels)
     answers = []
-    for step, prediction in found.items():
+    for step, prediction in run.predict(photo, steps, still_wanted).items():
+        still_wanted()
         classes = [SeenClass(**each) for each in prediction.summary()["classes"]]
-        answers.append(StepAnswer(step=step, classes=classes, mask=_data_url(prediction.mask)))
-    height, width = prediction.mask.shape
+        mask = _data_url(prediction.at_size((width, height)).mask)
+        answers.append(StepAnswer(step=step, classes=classes, mask=mask))
     return Answer(
         run=key,
         photo_width=photo.width,
         photo_height=photo.height,
         width=width,
         height=height,
-        class_names=list(prediction.class_names),
+        class_names=list(run.class_names[steps[-1]]),
         steps=answers,
     )
+
+
+def _mask_size(photo: Image.Image, word: str) -> tuple[int, int]:
+    """The size of the masks that are asked for: the photo's own, or less."""
+    if word and not (word.isascii() and word.isdecimal() and int(word)):
+        raise HTTPException(
+            422, f"mask_side is '{word[:40]}'; it is the longer side of the masks in pixels."
+        )
+    return resized(photo.size, int(word) if word else max(photo.size))
+
+
+def _check_answer(steps: int, width: int, height: int, most: int) -> None:
+    if steps * width * height > most:
+        count = "A mask" if steps == 1 else f"{steps} masks"
+        raise HTTPException(
+            413,
+            f"{count} of {width}×{height} px would be sent, and an answer has at most "
+            f"{most / 1e6:g} million pixels of them; ask for one step at a time, or set mask_side "
+            "to have them smaller.",
+        )
 
 
 def _decoded(data: bytes, most: int) -> Image.Image:
@@ -61,7 +84,7 @@ def _decoded(data: bytes, most: int) -> Image.Image:
 
 
 def _steps(run: Timeline, word: str) -> list[int]:
-    known = list(run.models)
+    known = list(run.class_names)
     if word == "all":
         return known
     if word == "last":

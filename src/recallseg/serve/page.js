@@ -8,6 +8,7 @@ const make = (tag, properties = {}, ...children) => {
 };
 const percent = (share) => (share < 0.005 ? "<1" : Math.round(100 * share)) + " %";
 const panels = [];
+const MASK_SIDE = 1024; // as much as is seen of a mask on a screen
 let about = null, turn = 0;
 
 /* VOC's palette deals the bits of a class id out to red, green and blue in turn. */
@@ -136,6 +137,7 @@ async function ask(run, blob, tries = 4) {
   const form = new FormData();
   form.append("run", run.key);
   form.append("step", "all");
+  form.append("mask_side", Math.min(MASK_SIDE, Math.floor(Math.sqrt(about.mask_pixels / run.steps.length))));
   form.append("file", blob, "photo");
   const response = await fetch("predict", { method: "POST", body: form });
   if (response.ok) return response.json();
