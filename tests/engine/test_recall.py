@@ -19,6 +19,7 @@ from recallseg.data.voc import CLASSES
 from recallseg.engine import learner as learner_module
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
+from recallseg.files import cache_root
 from recallseg.gan.biggan import BigGAN
 from recallseg.gan.biggan_config import BigGANConfig
 from recallseg.predict.opening import open_model
@@ -76,6 +77,15 @@ def test_algorithm_1(tmp_path, photos, monkeypatch):
     assert len(entries) == 19 * 3
     assert {entry["class_name"] for entry in entries} == set(CLASSES[1:20])
     assert all(entry["rejected"] is None for entry in entries)
+
+
+def test_the_only_masks_in_the_cache_are_pseudo_labels(tmp_path, photos):
+    """Images whose views are labelled are samples as they are."""
+    run(recall_config(tmp_path, photos), tmp_path / "run")
+    replay = RunFolder(tmp_path / "run").config.replay
+    assert replay.label_on == "views"
+    masks = list((cache_root() / "replay").rglob("*.png"))
+    assert {path.relative_to(cache_root()).parts[1] for path in masks} == {"labels"}
 
 
 def copies(folder, originals):

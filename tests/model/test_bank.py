@@ -1,6 +1,7 @@
 import errno
 import json
 import os
+from random import Random
 
 import numpy as np
 import pytest
@@ -35,10 +36,12 @@ def test_stored_features_are_those_of_the_stored_views(tmp_path, dataset, encode
     bank = bank_of(tmp_path / "bank", dataset, encoder)
     bank.fill([3, 5])
     features, masks = bank.read([5, 3, 5], [0, 1, 1])
-    photos, cuts = bank._views_of(5, range(2))
+    photo, stem = to_tensors(*dataset.read(5)), dataset.pairs[5].stem
+    cuts = [ViewRecipe(33)(*photo, Random(f"0/{stem}/{view}")) for view in (0, 1)]
+    views, labels = map(torch.stack, zip(*cuts, strict=True))
     assert features.dtype == torch.float16
-    assert torch.equal(features[[0, 2]], encoder(photos).to(torch.float16))
-    np.testing.assert_array_equal(masks[[0, 2]], cuts.numpy())
+    assert torch.equal(features[[0, 2]], encoder(views).to(torch.float16))
+    np.testing.assert_array_equal(masks[[0, 2]], labels.numpy())
     assert not torch.equal(features[0], features[2])
 
 

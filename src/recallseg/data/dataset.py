@@ -20,11 +20,26 @@ Mask = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Pair:
-    """A photo and its mask, which share a file stem."""
+    """A photo and its mask, which share a file stem. A photo without a mask is all background."""
 
     stem: str
     photo: Path
-    mask: Path
+    mask: Path | None = None
+
+    def files(self) -> tuple[Path, ...]:
+        """The photo, and the mask where there is one."""
+        return (self.photo,) if self.mask is None else (self.photo, self.mask)
+
+    def read(self) -> tuple[Image.Image, Mask]:
+        """The RGB photo and the (H, W) mask."""
+        photo = read_photo(self.photo)
+        if self.mask is None:
+            return photo, np.zeros((photo.height, photo.width), dtype=np.uint8)
+        return photo, read_mask(self.mask)
+
+    def read_mask(self) -> Mask:
+        """The (H, W) mask alone; the photo is read only where it is needed for its size."""
+        return self.read()[1] if self.mask is None else read_mask(self.mask)
 
 
 @dataclass(frozen=True)
@@ -73,17 +88,20 @@ class SegmentationDataset:
     def read(self, index: int) -> tuple[Image.Image, Mask]:
         """The RGB photo and the (H, W) mask number `index`, of equal size."""
         pair = self.pairs[index]
-        photo, mask = read_photo(pair.photo), self.read_mask(index)
+        photo, mask = pair.read()
         if photo.size != (mask.shape[1], mask.shape[0]):
             raise RecallsegError(
                 f"The mask {pair.mask} is {mask.shape[1]}×{mask.shape[0]} px but its photo is "
                 f"{photo.width}×{photo.height} px; they must have the same size."
             )
-        return photo, mask
+        return photo, self._translated(mask)
 
     def read_mask(self, index: int) -> Mask:
         """The (H, W) mask number `index` alone."""
-        mask = read_mask(self.pairs[index].mask)
+        return self._translated(self.pairs[index].read_mask())
+
+    def _translated(self, mask: Mask) -> Mask:
+        """The labels on disk as places in `classes`."""
         return mask if self.labels is None else np.array(self.labels, dtype=np.uint8)[mask]
 
     def signature(self) -> str:
@@ -92,12 +110,12 @@ class SegmentationDataset:
         It is of their content: the same files have the same signature wherever they lie.
         """
         paths = [path for pair in self.pairs for path in (pair.photo, pair.mask)]
-        files = [(path.name, file_digest(path)) for path in paths]
+        files = [path and (path.name, file_digest(path)) for path in paths]
         return content_key(self.name, self.split, self.classes, self.labels, files)
 
     def bytes_on_disk(self) -> int:
         """What the photos and masks take, once each."""
-        return sum(path.stat().st_size for pair in self.pairs for path in (pair.photo, pair.mask))
+        return sum(path.stat().st_size for pair in self.pairs for path in pair.files())
 
     def rows(self, stems: Sequence[str]) -> list[int]:
         """The places of the named pairs."""

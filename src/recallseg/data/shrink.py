@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from recallseg.data.dataset import Mask, Pair, read_mask, read_photo
+from recallseg.data.dataset import Mask, Pair
 from recallseg.data.palette import palette_image
 from recallseg.data.voc import LISTS, listing, resolve_root
 from recallseg.errors import RecallsegError
@@ -54,7 +54,7 @@ def resized(size: tuple[int, int], longer_side: int) -> tuple[int, int]:
 
 
 def _copy(pair: Pair, target: Path, longer_side: int) -> None:
-    photo, mask = read_photo(pair.photo), read_mask(pair.mask)
+    photo, mask = pair.read()
     size = resized(photo.size, longer_side)
     photo.resize(size, Image.Resampling.LANCZOS).save(
         target / "JPEGImages" / f"{pair.stem}.jpg", quality=95

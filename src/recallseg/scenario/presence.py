@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from recallseg.data.dataset import Pair, SegmentationDataset, read_mask
+from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root, write_text
 from recallseg.labels import VOID
@@ -85,6 +85,6 @@ def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
 
 def _labels(pair: Pair) -> list[int]:
     """The labels in a mask, void left out."""
-    counts = np.bincount(read_mask(pair.mask).ravel(), minlength=VOID + 1)
+    counts = np.bincount(pair.read_mask().ravel(), minlength=VOID + 1)
     found: list[int] = np.flatnonzero(counts[:VOID]).tolist()
     return found

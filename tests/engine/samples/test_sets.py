@@ -1,12 +1,17 @@
 from collections import Counter
+from dataclasses import replace
 
+import numpy as np
 import torch
 from drawn import whole_voc
 
 from recallseg.data import open_dataset
+from recallseg.data.dataset import Pair, SegmentationDataset
+from recallseg.data.shrink import save_mask
 from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.samples.sets import BankSamples, PhotoSamples, Pick, samples_of
 from recallseg.engine.samples.streams import Shuffled
+from recallseg.labels import PADDING
 from recallseg.methods import Batch
 from recallseg.model import Encoder
 from recallseg.model.bank import FeatureBank
@@ -105,3 +110,44 @@ def test_only_what_is_not_stored_is_encoded(tmp_path):
     assert seen == []
     partly.batch([Pick(1, 0), Pick(0, 0), Pick(2, 0)])
     assert sum(seen) == 2
+
+
+def without_masks(dataset):
+    return replace(dataset, pairs=tuple(Pair(pair.stem, pair.photo) for pair in dataset.pairs))
+
+
+def test_a_photo_without_a_mask_is_background_wherever_it_is_not_padding(tmp_path):
+    """The samples equal those of a mask file full of zeros, drawn or stored."""
+    masked = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    bare = without_masks(masked)
+    for row, pair in enumerate(masked.pairs):
+        save_mask(pair.mask, np.zeros_like(masked.read(row)[1]))
+    small = ViewRecipe(65, (0.5, 0.5))
+    picks = [Pick(row, visit) for row in (1, 4) for visit in (0, 1)]
+    drawn = [PhotoSamples(each, look_up([1]), small, "s").batch(picks) for each in (bare, masked)]
+    assert torch.equal(drawn[0].labels, drawn[1].labels)
+    assert torch.equal(drawn[0].photos, drawn[1].photos)
+    assert set(drawn[0].labels.unique().tolist()) == {0, 255}
+    encoder = Encoder("resnet18", weights="none").freeze()
+    banks = [FeatureBank(tmp_path / "bank", each, encoder, small, 2, 0) for each in (bare, masked)]
+    for bank in banks:
+        bank.fill([1, 4])
+    stored = [bank.read([1, 4], [0, 1]) for bank in banks]
+    assert torch.equal(stored[0][0], stored[1][0])
+    np.testing.assert_array_equal(stored[0][1], stored[1][1])
+    assert set(np.unique(stored[0][1])) == {0, PADDING}
+
+
+def test_stored_features_know_photos_without_masks_by_their_content(tmp_path):
+    first = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    copied = open_dataset("voc", "train", whole_voc(tmp_path / "copy"))
+    assert without_masks(first).signature() == without_masks(copied).signature()
+    assert without_masks(first).signature() != first.signature()
+    one, two = first.pairs[0], first.pairs[1]
+    folder = ("replay", tmp_path, "replay", ())
+    apart = SegmentationDataset(*folder, (Pair("a", one.photo), Pair("b", two.photo)))
+    paired = SegmentationDataset(*folder, (Pair("a", one.photo, two.photo),))
+    assert apart.signature() != paired.signature()
+    copied.pairs[0].photo.write_bytes(two.photo.read_bytes())
+    assert without_masks(first).signature() != without_masks(copied).signature()
+    assert without_masks(first).bytes_on_disk() < first.bytes_on_disk()

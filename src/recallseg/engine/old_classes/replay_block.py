@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
 from recallseg.config import SourceSettings
@@ -95,26 +94,13 @@ class ReplayBlock:
         if not kept:
             say(f"warning: no replay images of '{class_name}'; it may be forgotten")
             return None
-        if self.config.label_on == "views":
-            folder = self._unlabelled([exhibit.photo for exhibit in found], photos)
+        labelled = self.config.label_on != "views"
         pairs = tuple(
-            Pair(each.about["label"], each.photo, folder / f"{each.about['label']}.png")
+            Pair(each.about["label"], each.photo, each.label if labelled else None)
             for each in found
         )
-        dataset = SegmentationDataset(f"replay-{class_name}", folder, "replay", (), pairs)
+        dataset = SegmentationDataset(f"replay-{class_name}", photos_in, "replay", (), pairs)
         return PhotoSet(dataset, kept, IDENTITY)
-
-    def _unlabelled(self, paths: list[Path], photos: list[ReplayPhoto]) -> Path:
-        """A folder with an empty mask for every image."""
-        folder = cache_root() / REPLAY / "unlabelled" / content_key([p.sha256 for p in photos])
-        if not folder.is_dir():
-            with atomic_path(folder) as target:
-                target.mkdir()
-                for number, path in enumerate(paths):
-                    photo = read_photo(path)
-                    empty = np.zeros((photo.height, photo.width), dtype=np.uint8)
-                    save_mask(mask_path(target, number), empty)
-        return folder
 
     def _label_all(
         self,

@@ -11,7 +11,7 @@ from random import Random
 
 import numpy as np
 
-from recallseg.data.dataset import Pair, SegmentationDataset, read_mask
+from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.data.shrink import save_mask
 from recallseg.files import atomic_path
 from recallseg.scenario import Scenario, Step
@@ -69,7 +69,7 @@ def _write(dataset: SegmentationDataset, row: int, step: Step, folder: Path) -> 
 def stored_classes(masks: Sequence[Path], step: Step) -> Iterator[SegmentationDataset]:
     """What a step kept, by its masks, as one dataset for each of its classes."""
     pairs = [Pair(mask.name.removesuffix(".mask.png"), _photo_of(mask), mask) for mask in masks]
-    held = {pair.stem: np.unique(read_mask(pair.mask)) for pair in pairs}
+    held = {pair.stem: np.unique(pair.read_mask()) for pair in pairs}
     first = 1 + len(step.old_classes)
     for channel in range(first, first + len(step.new_classes)):
         of_class = tuple(pair for pair in pairs if channel in held[pair.stem])
