@@ -34,12 +34,19 @@ def test_torchvision_imports_in_a_fresh_process():
     assert run.stdout.strip() == "fine"
 
 
-def test_a_whole_torchvision_is_left_alone(monkeypatch):
-    from recallseg import torchvision_guard
-
-    monkeypatch.setattr(torchvision_guard, "_declared", [])
-    assert torchvision_guard.ensure_torchvision() is True
-    assert torchvision_guard._declared == []
+def test_a_whole_torchvision_is_left_alone(tmp_path):
+    """One without operators of its own: none are declared in their place."""
+    (tmp_path / "torchvision").mkdir()
+    (tmp_path / "torchvision/__init__.py").touch()
+    code = (
+        "import torch\n"
+        "from recallseg.torchvision_guard import TORCHVISION_IS_WHOLE, ensure_torchvision\n"
+        "print(TORCHVISION_IS_WHOLE, ensure_torchvision(), hasattr(torch.ops.torchvision, 'nms'))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert run.stdout.split() == ["True", "True", "False"]
 
 
 def test_an_import_error_of_another_kind_is_not_hidden(monkeypatch, tmp_path):

@@ -10,11 +10,11 @@ from tiny import TINY, tiny_config
 from recallseg.config import load_config
 from recallseg.data import open_dataset
 from recallseg.engine import learn as life
-from recallseg.engine import learner as learner_module
 from recallseg.engine.learn import learn, rollback
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import scenario_of
 from recallseg.errors import RecallsegError
+from recallseg.methods import METHODS
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 
@@ -101,20 +101,22 @@ def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch
     model = tmp_path / "model"
     learn(model, small(tmp_path / "a", ["cat", "dog"]), overrides=TINY)
     before = (model / "step-0/decoder.safetensors").read_bytes()
-    finish = learner_module.ContinualLearner._finish
 
-    def killed(*_):
-        raise KeyboardInterrupt
+    method = RunFolder(model).config.method.name
 
-    monkeypatch.setattr(learner_module.ContinualLearner, "_finish", killed)
+    class Killed(METHODS[method]):
+        def loss(self, *_):
+            raise KeyboardInterrupt
+
     small(tmp_path / "b", ["cow"])
-    with pytest.raises(KeyboardInterrupt):
-        learn(model, tmp_path / "b", source="none")
+    with monkeypatch.context() as patch:
+        patch.setitem(METHODS, method, Killed)
+        with pytest.raises(KeyboardInterrupt):
+            learn(model, tmp_path / "b", source="none")
     found, step = open_model(RunFolder(model))
     assert (step, found.decoder.classes) == (0, 3)
     assert (model / "step-0/decoder.safetensors").read_bytes() == before
 
-    monkeypatch.setattr(learner_module.ContinualLearner, "_finish", finish)
     with pytest.raises(RecallsegError, match=r"has not finished learning cow: .*rollback"):
         learn(model, small(tmp_path / "c", ["hen"]), source="none")
     learn(model, tmp_path / "b", source="none")

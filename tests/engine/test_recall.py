@@ -13,10 +13,10 @@ from drawn import draw_pair
 from PIL import Image, UnidentifiedImageError
 from safetensors.torch import load_file, save_file
 from tiny import tiny_config
+from trainers import watched
 
 from recallseg.data.dataset import read_mask
 from recallseg.data.voc import CLASSES
-from recallseg.engine import learner as learner_module
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
@@ -51,21 +51,8 @@ def recall_config(tmp_path, photos, **changes):
     return tiny_config(tmp_path / "voc", **settings | changes)
 
 
-def watch(monkeypatch):
-    """What every training was called, and the labels of its first batch."""
-    seen = {}
-    train = learner_module.train
-
-    def watched(session, training, model, stream, loss, memory=None):
-        seen[training.name] = stream.batch(0)
-        train(session, training, model, stream, loss, memory)
-
-    monkeypatch.setattr(learner_module, "train", watched)
-    return seen
-
-
-def test_algorithm_1(tmp_path, photos, monkeypatch):
-    seen = watch(monkeypatch)
+def test_algorithm_1(tmp_path, photos):
+    seen, run = watched()
     result = run(recall_config(tmp_path, photos), tmp_path / "run")
     assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1", "step 2", "helper 2"]
     assert len(result["steps"]) == 3
@@ -137,9 +124,9 @@ def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
     assert json.loads((tmp_path / "run/result.json").read_text())["keeps_photos"] is False
 
 
-def test_each_part_can_be_switched_off(tmp_path, photos, monkeypatch):
+def test_each_part_can_be_switched_off(tmp_path, photos):
     config = recall_config(tmp_path, photos, replay__source="none")
-    seen = watch(monkeypatch)
+    seen, run = watched()
     run(config, tmp_path / "inpainting")
     assert list(seen) == ["step 0", "step 1", "step 2"]
     inpainted = seen["step 1"].labels
@@ -155,22 +142,22 @@ def test_each_part_can_be_switched_off(tmp_path, photos, monkeypatch):
     assert (inpainted[~kept] < 19).all()
 
 
-def test_the_previous_model_may_label(tmp_path, photos, monkeypatch):
-    seen = watch(monkeypatch)
+def test_the_previous_model_may_label(tmp_path, photos):
+    seen, run = watched()
     run(recall_config(tmp_path, photos, replay__labels="previous"), tmp_path / "run")
     assert list(seen) == ["step 0", "step 1", "step 2"]
 
 
-def test_d_0_may_be_its_own_helper(tmp_path, photos, monkeypatch):
-    seen = watch(monkeypatch)
+def test_d_0_may_be_its_own_helper(tmp_path, photos):
+    seen, run = watched()
     run(recall_config(tmp_path, photos, helper__initial="reuse"), tmp_path / "run")
     assert "helper 0" not in seen
     helper, decoder = (tmp_path / f"run/step-0/{n}.safetensors" for n in ("helper", "decoder"))
     assert helper.read_bytes() == decoder.read_bytes()
 
 
-def test_helpers_may_know_one_class_each(tmp_path, photos, monkeypatch):
-    seen = watch(monkeypatch)
+def test_helpers_may_know_one_class_each(tmp_path, photos):
+    seen, run = watched()
     run(recall_config(tmp_path, photos, helper__scope="one_class"), tmp_path / "run")
     helpers = [name for name in seen if name.startswith("helper")]
     assert helpers == [
@@ -185,8 +172,8 @@ def test_helpers_may_know_one_class_each(tmp_path, photos, monkeypatch):
     assert load_file(kept / "helper-7.safetensors")["branches.0.bias"].shape == (2,)
 
 
-def test_one_helper_may_grow_with_all_classes(tmp_path, photos, monkeypatch):
-    seen = watch(monkeypatch)
+def test_one_helper_may_grow_with_all_classes(tmp_path, photos):
+    seen, run = watched()
     run(recall_config(tmp_path, photos, helper__scope="shared"), tmp_path / "run")
     assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1", "step 2", "helper 2"]
     for step in range(3):
@@ -197,8 +184,8 @@ def test_one_helper_may_grow_with_all_classes(tmp_path, photos, monkeypatch):
     assert 20 not in replayed
 
 
-def test_void_may_be_filled_and_padding_never(tmp_path, photos, monkeypatch):
-    seen = watch(monkeypatch)
+def test_void_may_be_filled_and_padding_never(tmp_path, photos):
+    seen, run = watched()
     settings = {"replay__source": "none", "views__scale": [0.9, 1.0]}
     run(recall_config(tmp_path, photos, **settings), tmp_path / "ignored")
     ignored = seen["step 1"].labels
@@ -219,8 +206,8 @@ def test_a_class_without_photos_is_told_and_left_out(tmp_path, photos, capsys):
     assert re.search(r"step 1: \d+ of \d+ replay images kept, \d+ of \w+ the fewest", told)
 
 
-def test_missing_photos_are_a_sentence_before_training(tmp_path, monkeypatch):
-    seen = watch(monkeypatch)
+def test_missing_photos_are_a_sentence_before_training(tmp_path):
+    seen, run = watched()
     config = recall_config(tmp_path, tmp_path / "gone", replay__folder__path=None)
     with pytest.raises(RecallsegError, match=r"replay\.source=folder needs replay\.folder\.path"):
         run(config, tmp_path / "run")
@@ -255,8 +242,8 @@ def test_photos_may_come_from_a_photo_site(tmp_path, monkeypatch):
     assert {entry["source"] for entry in entries} == {"flickr"}
 
 
-def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path, monkeypatch):
-    seen = watch(monkeypatch)
+def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path):
+    seen, run = watched()
     config = tiny_config(tmp_path / "voc", method__name="store_replay")
     run(config, tmp_path / "run")
     assert list(seen) == ["step 0", "step 1", "step 2"]
@@ -280,7 +267,7 @@ def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path, m
     assert json.loads((tmp_path / "run/result.json").read_text())["keeps_photos"] is True
 
 
-def test_images_may_come_from_a_generator(tmp_path, monkeypatch):
+def test_images_may_come_from_a_generator(tmp_path):
     torch.manual_seed(0)
     generator = BigGAN(BigGANConfig.at(64, channel_width=8))
     save_file(generator.state_dict(), tmp_path / "gan.safetensors")
@@ -292,7 +279,7 @@ def test_images_may_come_from_a_generator(tmp_path, monkeypatch):
         replay__images_per_class=2,
         scenario__spec="19-1",
     )
-    seen = watch(monkeypatch)
+    seen, run = watched()
     run(config, tmp_path / "run")
     assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1"]
     mapping = json.loads((tmp_path / "run/mapping.json").read_text())

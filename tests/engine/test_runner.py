@@ -6,15 +6,16 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tiny import tiny_config
+from trainers import no_training, watched
 
 from recallseg.data import open_dataset
 from recallseg.data.pictures import Pictures
-from recallseg.engine import learner as learner_module
 from recallseg.engine.evaluation.measuring import Counts
 from recallseg.engine.evaluation.rescore import rescore
 from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import RunData, scenario_of
+from recallseg.engine.training.loop import train
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
 from recallseg.report.life import life
@@ -114,10 +115,9 @@ def test_the_same_command_gives_the_same_numbers(whole, tmp_path, monkeypatch):
     assert metrics(run(config, tmp_path / "run")) == metrics(result)
 
 
-def test_a_finished_run_is_not_run_again(whole, monkeypatch):
+def test_a_finished_run_is_not_run_again(whole):
     config, folder, result = whole
-    monkeypatch.setattr(learner_module, "train", lambda *_: pytest.fail("trained again"))
-    assert run(config, folder) == result
+    assert run(config, folder, trainer=no_training) == result
 
 
 def test_a_folder_of_another_run_is_refused(whole):
@@ -135,34 +135,29 @@ def test_a_folder_of_something_else_is_refused(tmp_path):
         run(config, tmp_path / "mine")
 
 
-def test_the_encoder_stays_frozen_bit_for_bit(tmp_path, monkeypatch):
+def test_the_encoder_stays_frozen_bit_for_bit(tmp_path):
     seen = []
-    train = learner_module.train
 
-    def watched(session, training, model, *rest):
+    def trainer(session, training, model, *rest):
         train(session, training, model, *rest)
         seen.append(model.encoder.fingerprint())
 
-    monkeypatch.setattr(learner_module, "train", watched)
-    run(tiny_config(tmp_path / "voc"), tmp_path / "run")
+    run(tiny_config(tmp_path / "voc"), tmp_path / "run", trainer=trainer)
     assert len(seen) == 3
     assert len(set(seen)) == 1
 
 
-def test_step_0_is_shared_by_scenarios_that_begin_alike(tmp_path, monkeypatch):
+def test_step_0_is_shared_by_scenarios_that_begin_alike(tmp_path):
     config = tiny_config(tmp_path / "voc")
     first = run(config, tmp_path / "a")
-    trained = []
-    train = learner_module.train
-    monkeypatch.setattr(
-        learner_module, "train", lambda s, t, *rest: (trained.append(t.name), train(s, t, *rest))
-    )
+    trained, watched_run = watched()
     other = tiny_config(tmp_path / "voc", scenario__spec="18-2", increment__lr=0.01)
-    second = run(other, tmp_path / "b")
-    assert trained == ["step 1"]
+    second = watched_run(other, tmp_path / "b")
+    assert list(trained) == ["step 1"]
     assert first["steps"][0]["iou"] == second["steps"][0]["iou"]
-    run(tiny_config(tmp_path / "voc", seed=1), tmp_path / "c")
-    assert trained[1:] == ["step 0", "step 1", "step 2"]
+    trained.clear()
+    watched_run(tiny_config(tmp_path / "voc", seed=1), tmp_path / "c")
+    assert list(trained) == ["step 0", "step 1", "step 2"]
 
 
 def test_joint_trains_once_on_everything(tmp_path):
@@ -220,13 +215,12 @@ def test_a_finished_model_is_scored_on_other_photos(whole, tmp_path):
         rescore(tmp_path)
 
 
-def test_broken_photos_are_found_before_training(tmp_path, monkeypatch):
+def test_broken_photos_are_found_before_training(tmp_path):
     config = tiny_config(tmp_path / "voc")
     photo = tmp_path / "voc/JPEGImages/v7.jpg"
     photo.write_bytes(photo.read_bytes()[:300])
-    monkeypatch.setattr(learner_module, "train", lambda *_: pytest.fail("trained"))
     with pytest.raises(RecallsegError, match=r"v7\.jpg cannot be read"):
-        run(config, tmp_path / "run")
+        run(config, tmp_path / "run", trainer=no_training)
     assert not (tmp_path / "run").exists()
 
 

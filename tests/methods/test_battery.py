@@ -7,10 +7,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from tiny import tiny_config
+from trainers import interrupted
 
 from recallseg.config import dump_config, load_config
 from recallseg.engine.runner import run
-from recallseg.engine.training import loop
 from recallseg.errors import RecallsegError
 from recallseg.methods import METHODS, Method, build_method
 
@@ -37,28 +37,8 @@ def metrics(result):
     return [step["iou"] for step in result["steps"]]
 
 
-def interrupt(monkeypatch, training_name, iteration):
-    """Let a training end in an error after some iterations, as a kill would."""
-    step, count = loop._step, iter(range(10**6))
-    current = {}
-    train = loop.train
-
-    def watched(*args, **named):
-        value = step(*args, **named)
-        if current.get("name") == training_name and next(count) == iteration:
-            raise KeyboardInterrupt
-        return value
-
-    def noted(session, training, *rest, **named):
-        current["name"] = training.name
-        train(session, training, *rest, **named)
-
-    monkeypatch.setattr(loop, "_step", watched)
-    monkeypatch.setattr("recallseg.engine.learner.train", noted)
-
-
 @pytest.mark.parametrize(("method", "train_encoder"), CASES)
-def test_two_steps(method, train_encoder, data, tmp_path, monkeypatch):
+def test_two_steps(method, train_encoder, data, tmp_path):
     config = config_of(data, method, train_encoder)
     result = run(config, tmp_path / "run")
     assert len(result["steps"]) == 3
@@ -74,10 +54,8 @@ def test_two_steps(method, train_encoder, data, tmp_path, monkeypatch):
     decoders = [load_file(tmp_path / f"run/step-{k}/decoder.safetensors") for k in range(3)]
     assert [len(weights["branches.0.bias"]) for weights in decoders] == [19, 20, 21]
 
-    with monkeypatch.context() as patch:
-        interrupt(patch, "step 2", 5)
-        with pytest.raises(KeyboardInterrupt):
-            run(config, tmp_path / "again")
+    with pytest.raises(KeyboardInterrupt):
+        run(config, tmp_path / "again", trainer=interrupted("step 2", 5))
     assert not (tmp_path / "again/step-2/decoder.safetensors").exists()
     assert metrics(run(config, tmp_path / "again")) == metrics(result)
     memories = [list((tmp_path / name).rglob("method.safetensors")) for name in ("run", "again")]

@@ -19,16 +19,19 @@ from recallseg.engine.learner import ContinualLearner
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.engine.session.facts import class_record, peak_memory_mb, row_record, versions
+from recallseg.engine.training.loop import Trainer, train
 from recallseg.methods import build_method
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.records import ResultRecord, StepRecord
 from recallseg.scenario import Scenario, Step
 
 
-def run(config: RunConfig, path: Path, data: RunData | None = None) -> ResultRecord:
+def run(
+    config: RunConfig, path: Path, data: RunData | None = None, trainer: Trainer = train
+) -> ResultRecord:
     """Run a configuration in a folder of its own and give its result, which is in `result.json`.
 
-    `data` stands in for what the configuration names.
+    `data` stands in for what the configuration names, `trainer` for the training loop.
     """
     method = build_method(config.method)
     data = data or RunData.open(config)
@@ -38,7 +41,7 @@ def run(config: RunConfig, path: Path, data: RunData | None = None) -> ResultRec
     scenario = method.steps(data.scenario)
     row = row_record(config, method)
     folder.write_classes(class_record(scenario, data.train, row, folder.classes))
-    learner = ContinualLearner(session, data, folder, method)
+    learner = ContinualLearner(session, data, folder, method, trainer)
 
     learner.train_initial(scenario[0])
     learner.old_classes.learn(scenario[0])

@@ -10,13 +10,12 @@ import torch
 
 from recallseg.config import SourceSettings
 from recallseg.data.dataset import Mask, Pair, SegmentationDataset, read_photo
-from recallseg.data.shrink import save_mask
 from recallseg.data.transforms import photo_tensor
 from recallseg.engine.old_classes.exhibits import Exhibit, choose
-from recallseg.engine.samples.photo_labels import IDENTITY, mask_path, write_labels
+from recallseg.engine.samples.photo_labels import IDENTITY, write_labels
 from recallseg.engine.samples.views import PhotoSet
 from recallseg.engine.session import Session
-from recallseg.files import atomic_path, cache_root, content_key
+from recallseg.files import cache_root, content_key
 from recallseg.model import Segmenter
 from recallseg.replay import ReplayPhoto, Source
 from recallseg.replay.label_filters import reason_to_reject

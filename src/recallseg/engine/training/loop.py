@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +11,12 @@ from torch import Tensor, nn
 from recallseg.config import OptimConfig
 from recallseg.engine.samples.streams import Stream
 from recallseg.engine.session import Session
-from recallseg.engine.training.optimisers import build_optimizer, learning_rate, set_learning_rate
+from recallseg.engine.training.optimisers import (
+    build_optimizer,
+    iterations_for,
+    learning_rate,
+    set_learning_rate,
+)
 from recallseg.files import content_key
 from recallseg.methods import Batch
 from recallseg.model import Segmenter
@@ -33,6 +38,13 @@ class Training:
     name: str
     optim: OptimConfig
     iterations: int
+
+    @classmethod
+    def of(
+        cls, name: str, optim: OptimConfig, classes: int, photos: int, setup: str
+    ) -> "Training":
+        """A training as long as a number of new classes, or of photos, asks for in a setup."""
+        return cls(name, optim, iterations_for(optim, classes, photos, setup))
 
     def key(self, session: Session) -> str:
         """Tells the saved state of this training from any other's."""
@@ -76,6 +88,22 @@ class State:
             session.reporter.say(f"{training.name}: going on at iteration {iteration}")
         session.reporter.forget_after(training.name, iteration)
         return iteration
+
+
+class Trainer(Protocol):
+    """Whatever trains a model as `train` does."""
+
+    def __call__(
+        self,
+        session: Session,
+        training: Training,
+        model: Segmenter,
+        stream: Stream,
+        loss: Loss,
+        memory: nn.Module | None = None,
+    ) -> None:
+        """Minimise `loss` over the trainable weights of `model`."""
+        ...
 
 
 def train(

@@ -1,0 +1,90 @@
+"""Where the weights of a run are kept, and where those of step 0 may come from."""
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from recallseg.data.dataset import SegmentationDataset
+from recallseg.engine.samples.views import Supply
+from recallseg.engine.session import Session
+from recallseg.engine.session.shared import STEP_0, step_0_key
+from recallseg.engine.training.loop import SAVED
+from recallseg.files import cache_root
+from recallseg.methods import Method
+from recallseg.model import Segmenter
+from recallseg.model.building import build_model
+from recallseg.model.saving import load_weights, save_weights
+from recallseg.runs.folder import RunFolder
+from recallseg.scenario import Step
+
+Weights = dict[Path, nn.Module]
+"""Files, and what belongs into them."""
+
+
+class KeptWeights:
+    """The files with the weights of a run; runs that begin alike share those after step 0."""
+
+    def __init__(self, session: Session, folder: RunFolder, method: Method, supply: Supply) -> None:
+        self.session, self.folder, self.method, self.supply = session, folder, method, supply
+        self.config = session.config
+
+    def initial_model(
+        self, step: Step, dataset: SegmentationDataset
+    ) -> tuple[Segmenter, Weights | None]:
+        """M_0, and None if its weights are there: of this run, or of one that began alike.
+
+        Otherwise it is untrained, and comes with the files that later runs will look for.
+        """
+        key = step_0_key(self.config, step, dataset, type(self.method))
+        shared = RunFolder(cache_root() / STEP_0 / key)
+        trained = [each for each in (self.folder, shared) if each.step(0).decoder.is_file()]
+        torch.manual_seed(self.config.seed)
+        start = "none" if trained else None
+        model = build_model(self.config.model, step.channels, start)
+        if not trained:
+            return model, {shared.encoder: model.encoder, shared.step(0).decoder: model.decoder}
+        load_weights(trained[0].encoder, model.encoder)
+        load_weights(trained[0].step(0).decoder, model.decoder)
+        return model, None
+
+    def of(self, step: Step, model: Segmenter) -> Weights:
+        """Where the weights after a step belong; the decoder comes last and makes a step whole."""
+        folder = self.folder.step(step.index)
+        weights: Weights = {}
+        if step.index == 0:
+            weights[self.folder.encoder] = model.encoder
+        elif self.config.method.train_encoder:
+            weights[folder.encoder] = model.encoder
+        if self.method.memory is not None:
+            weights[folder.memory] = self.method.memory
+        weights[folder.decoder] = model.decoder
+        return weights
+
+    def load_memory(self, step: Step) -> bool:
+        """Give the method its memory after a step; false if it has one that was not kept yet."""
+        path = self.folder.step(step.index).memory
+        if self.method.memory is None:
+            return True
+        if path.is_file():
+            load_weights(path, self.method.memory)
+        return path.is_file()
+
+    def load(self, weights: Weights) -> bool:
+        """Take up weights if all of them were kept; false if not."""
+        if not all(path.is_file() for path in weights):
+            return False
+        for path, module in weights.items():
+            load_weights(path, module)
+        return True
+
+    def keep(self, weights: Weights) -> None:
+        """Write weights and forget what only an unfinished training needs."""
+        if self.session.fabric.is_global_zero:
+            for path, module in weights.items():
+                save_weights(path, module)
+            if not self.config.bank.keep:
+                self.supply.drop()
+        self.session.discard(SAVED)
+        self.session.tick()
+        self.session.fabric.barrier()
