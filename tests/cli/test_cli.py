@@ -6,6 +6,9 @@ import sys
 import pytest
 from drawn import whole_voc
 from tiny import tiny_config
+from typer.testing import CliRunner
+
+from recallseg.cli.main import app
 
 
 def recallseg(*arguments, **environment):
@@ -32,6 +35,44 @@ def test_help_loads_little_and_no_torch():
     assert not loaded & heavy
     rooms = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("recallseg.")}
     assert rooms <= {f"recallseg.{name}" for name in ("__main__", "cli", "errors", "version")}
+
+
+COMMANDS = ["demo", "run", "learn", "rollback", "table", "report", "evaluate", "predict", "serve"]
+COMMANDS += ["export", "info", "scenario", "config", "doctor"]
+GROUPS = ["data", "toy", "replay", "gan", "cache", "bench"]
+
+
+def test_help_and_completion_list_every_command():
+    told = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "120"}).stdout
+    listed = [line.split()[1] for line in told.split("Commands")[1].splitlines() if "│ " in line]
+    assert [name for name in listed if name != "│"] == COMMANDS + GROUPS
+    completing = {"_RECALLSEG_COMPLETE": "complete_zsh", "_TYPER_COMPLETE_ARGS": "recallseg "}
+    offered = CliRunner().invoke(app, [], prog_name="recallseg", env=completing).stdout
+    assert [line.split('"')[1] for line in offered.splitlines()] == COMMANDS + GROUPS
+    assert '"predict":"Segment photos of any size."' in offered
+
+
+@pytest.mark.parametrize(
+    ("words", "modules", "sentence"),
+    [
+        (["tabel"], set(), "Did you mean 'table'?"),
+        (["rollback", "--help"], {"learn"}, "--to"),
+        (["data", "chekc"], {"data"}, "Did you mean 'check'?"),
+    ],
+)
+def test_only_the_module_of_the_command_is_imported(words, modules, sentence):
+    code = (
+        "import sys\n"
+        "from recallseg.cli.main import main\n"
+        f"sys.argv = ['recallseg', *{words}]\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "print('imported', *[n[14:] for n in sys.modules if n.startswith('recallseg.cli.')])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert sentence in run.stdout + run.stderr
+    imported = set(run.stdout.splitlines()[-1].split()[1:])
+    assert imported == modules | {"main", "lazy"}
 
 
 def test_scenario_as_json_is_alone_on_standard_output(voc_presence):
