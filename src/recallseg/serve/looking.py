@@ -59,7 +59,8 @@ def _mask_size(photo: Image.Image, word: str) -> tuple[int, int]:
         raise HTTPException(
             422, f"mask_side is '{word[:40]}'; it is the longer side of the masks in pixels."
         )
-    return resized(photo.size, int(word) if word else max(photo.size))
+    own = max(photo.size)
+    return resized(photo.size, min(own, int(word)) if word else own)
 
 
 def _check_answer(steps: int, width: int, height: int, most: int) -> None:
