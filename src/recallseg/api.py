@@ -9,7 +9,7 @@ from recallseg.engine import learn as life
 from recallseg.predict.photos import Photo
 from recallseg.predict.prediction import Prediction
 from recallseg.predict.predictor import Predictor
-from recallseg.report.life import life as life_of
+from recallseg.report.model_history import model_history
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.records import ResultRecord
 
@@ -80,8 +80,8 @@ class Learner:
         return life.rollback(self.path, to)
 
     def info(self) -> dict[str, Any]:
-        """The life of the model so far, as `recallseg info --json` tells it."""
-        return life_of(self.path)
+        """The history of the model so far, as `recallseg info --json` tells it."""
+        return model_history(self.path)
 
     def _latest(self) -> Predictor:
         steps = RunFolder.existing(self.path).finished_steps()

@@ -18,7 +18,7 @@ from recallseg.engine.session.data import RunData, scenario_of
 from recallseg.engine.training.loop import train
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
-from recallseg.report.life import life
+from recallseg.report.model_history import model_history
 from recallseg.runs.folder import RunFolder
 
 
@@ -240,7 +240,7 @@ def test_a_folder_of_an_older_format_is_refused_where_its_weights_would_be_used(
     for use in (lambda: rescore(folder), lambda: run(config, folder)):
         with pytest.raises(RecallsegError, match=r"format 1, this one has 2.*train it again"):
             use()
-    assert life(folder)["steps"]
+    assert model_history(folder)["steps"]
 
 
 def test_settings_can_be_chosen_without_the_validation_photos(tmp_path):

@@ -1,4 +1,4 @@
-"""`recallseg info`: the life of a model."""
+"""`recallseg info`: the history of a model."""
 
 import json
 from pathlib import Path
@@ -14,41 +14,41 @@ def info(
     model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Tell the life of a model: its steps, scores and replay sources, and whether it keeps photos.
+    """Show a model's history: its steps, scores and replay sources, and whether it keeps photos.
 
-    Photos are counted, where the folder knows how many a step learned from.
+    The number of photos per step is shown if the folder records it.
     """
-    from recallseg.report.life import life
+    from recallseg.report.model_history import model_history
 
-    found = life(model_dir)
-    typer.echo(json.dumps(found, indent=2)) if as_json else _show(found)
+    history = model_history(model_dir)
+    typer.echo(json.dumps(history, indent=2)) if as_json else _show(history)
 
 
-def _show(found: dict[str, Any]) -> None:
+def _show(history: dict[str, Any]) -> None:
     from rich.console import Console
 
     console = Console()
-    console.print(_steps(found), markup=False)
-    if found["replay"]:
-        console.print(_replay(found["replay"]), markup=False)
-    state = "finished" if found["finished"] else "unfinished"
+    console.print(_steps(history), markup=False)
+    if history["replay"]:
+        console.print(_replay(history["replay"]), markup=False)
+    state = "finished" if history["finished"] else "unfinished"
     for line in (
-        f"{state}; {_size(found['bytes'])} on disk, encoder {found['encoder']}",
-        _about_photos(found),
+        f"{state}; {_size(history['bytes'])} on disk, encoder {history['encoder']}",
+        _about_photos(history),
     ):
         console.print(line, highlight=False, markup=False)
 
 
-def _steps(found: dict[str, Any]) -> Any:  # noqa: ANN401
+def _steps(history: dict[str, Any]) -> Any:  # noqa: ANN401
     from rich.table import Table
 
-    words = (found[key] for key in ("method", "dataset", "scenario", "setup"))
-    title = f"{' '.join(words)}, seed {found['seed']}"
+    words = (history[key] for key in ("method", "dataset", "scenario", "setup"))
+    title = f"{' '.join(words)}, seed {history['seed']}"
     headings = [f"mIoU {name}" for name in SCORES]
     table = Table("step", "new classes", "photos", "size", *headings, title=title)
     for column in table.columns[2:]:
         column.justify = "right"
-    for step in found["steps"]:
+    for step in history["steps"]:
         photos = "–" if step["photos"] is None else f"{step['photos']:,}"
         size = _size(step["bytes"]) if step["learned"] else "not learned"
         values = [_score((step["miou"] or {}).get(name)) for name in SCORES]
@@ -60,16 +60,16 @@ def _replay(sources: list[dict[str, Any]]) -> Any:  # noqa: ANN401
     from rich.table import Table
 
     table = Table("replay source", "licence", "images", "used", title="replay, at the last step")
-    for each in sources:
-        licence = each["licence"] or "not stated"
-        table.add_row(each["source"], licence, f"{each['images']:,}", f"{each['used']:,}")
+    for source in sources:
+        licence = source["licence"] or "not stated"
+        table.add_row(source["source"], licence, f"{source['images']:,}", f"{source['used']:,}")
     return table
 
 
-def _about_photos(found: dict[str, Any]) -> str:
-    if not found["keeps_photos"]:
+def _about_photos(history: dict[str, Any]) -> str:
+    if not history["keeps_photos"]:
         return "keeps no training photos"
-    number = sum(step["stored_photos"] for step in found["steps"])
+    number = sum(step["stored_photos"] for step in history["steps"])
     return f"KEEPS TRAINING PHOTOS: {number:,} of them are in step-*/samples/"
 
 

@@ -15,21 +15,21 @@ from recallseg.errors import RecallsegError
 from recallseg.files import write_text
 from recallseg.paper import NOTES
 from recallseg.report import plots, results
+from recallseg.report.galleries import Gallery, galleries_of
 from recallseg.report.images import colour
 from recallseg.report.kept_bytes import kept_megabytes
-from recallseg.report.pictures import Seen, Viewer
+from recallseg.report.pictures import Example, Viewer
 from recallseg.report.results import Tasks, initial_classes, share_of_joint
 from recallseg.report.runs import Run, Task, read_runs
-from recallseg.report.series import Series, Value, joint_of, series_of, settings_but
+from recallseg.report.series import Series, Value, joint_of, series_of, settings_except
 from recallseg.report.tables import Table
-from recallseg.report.walls import Wall, walls_of
 
 CURVES = {"all": "all classes so far", "old": "first classes", "new": "later classes"}
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A line of the headline."""
+    """One method in the summary of a task."""
 
     label: str
     scores: dict[str, Value | None]
@@ -47,15 +47,14 @@ class Chapter:
     curves: dict[str, Markup]
     rounds: list[Table]
     heat: dict[str, "Heat"]
-    seen: list[Seen]
-    unseen: str
-    """Why there are no pictures, if so."""
+    examples: list[Example]
+    why_no_examples: str
     channels: list[str]
     added: list[str]
     tables: list[Table]
     memory: Markup | None
     interleaving: Markup | None
-    galleries: dict[str, list[Wall]]
+    galleries: dict[str, list[Gallery]]
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ def page(runs: Sequence[Run], title: str) -> str:
         ablation=results.ablation(tasks),
         chapters=[chapter(tasks, task) for task in tasks],
         unfinished=[(run.name, run.path.name, run.missing) for run in runs if run.missing],
-        runs=[_account(run) for run in runs],
+        runs=[_details(run) for run in runs],
         notes=NOTES if any(task.dataset.startswith("voc") for task in tasks) else (),
     )
 
@@ -98,32 +97,32 @@ def page(runs: Sequence[Run], title: str) -> str:
 def tables(runs: Sequence[Run]) -> list[Table]:
     """All tables of a report, for other formats."""
     tasks = series_of(runs)
-    found: list[Table | None] = [results.main_table(tasks), results.ablation(tasks)]
+    candidates: list[Table | None] = [results.main_table(tasks), results.ablation(tasks)]
     for task, series in tasks.items():
-        found += [*_extra_tables(task, series), *results.rounds(task, series)]
-    return [table for table in found if table is not None]
+        candidates += [*_extra_tables(task, series), *results.rounds(task, series)]
+    return [table for table in candidates if table is not None]
 
 
 def chapter(tasks: Tasks, task: Task) -> Chapter:
     """The part of the page about one task."""
-    found = tasks[task]
-    seen, unseen = _pictures(found)
-    longest = max((series.first for series in found), key=lambda run: len(run.steps))
-    added = [", ".join(classes) for classes in longest.known["steps"]]
+    all_series = tasks[task]
+    examples, why_no_examples = _examples(all_series)
+    longest = max((series.first for series in all_series), key=lambda run: len(run.steps))
+    added = [", ".join(classes) for classes in longest.classes["steps"]]
     return Chapter(
         task=task,
-        bars=[_bar(tasks, task, series) for series in found if series.first.steps],
+        bars=[_bar(tasks, task, series) for series in all_series if series.first.steps],
         curves=dict(_curves(tasks, task, longest)),
-        rounds=list(results.rounds(task, found)),
-        heat={series.label: _heat(series.first) for series in found if series.first.steps},
-        seen=seen,
-        unseen=unseen,
-        channels=longest.known["channels"],
+        rounds=list(results.rounds(task, all_series)),
+        heat={series.label: _heat(series.first) for series in all_series if series.first.steps},
+        examples=examples,
+        why_no_examples=why_no_examples,
+        channels=longest.classes["channels"],
         added=["step 0", *(f"+ {names}" for names in added[1:])],
-        tables=[table for table in _extra_tables(task, found) if table],
-        memory=_memory(found),
-        interleaving=_interleaving(found),
-        galleries={s.label: walls for s in found if (walls := walls_of(s.first))},
+        tables=[table for table in _extra_tables(task, all_series) if table],
+        memory=_memory(all_series),
+        interleaving=_interleaving(all_series),
+        galleries={s.label: g for s in all_series if (g := galleries_of(s.first))},
     )
 
 
@@ -138,22 +137,22 @@ def _bar(tasks: Tasks, task: Task, series: Series) -> Bar:
 
 
 def _sentence(series: Series, scores: dict[str, Value | None], share: float | None) -> str:
-    """What the numbers mean, for somebody who never heard of mIoU."""
+    """What the numbers mean, for readers who do not know mIoU."""
     run, old, new = series.first, scores["old"], scores["new"]
     if run.is_joint:
         return f"{series.label} learned all classes at once from all photos: the upper bound."
     if old is None or new is None:
         return f"{series.label} is not finished: {run.missing or 'it has no scores'}."
     before = series.after(0, "old")
-    kept = old.mean / before.mean if before and before.mean else 0
-    words = "forgot" if kept < 0.2 else "lost much of" if kept < 0.8 else "kept"
-    first = run.known["initial"]
-    count = len(run.known["channels"]) - 1 - first
-    told = (
+    retained = old.mean / before.mean if before and before.mean else 0
+    words = "forgot" if retained < 0.2 else "lost much of" if retained < 0.8 else "kept"
+    first = run.classes["initial"]
+    count = len(run.classes["channels"]) - 1 - first
+    sentence = (
         f"{series.label} {words} its first {first} classes ({before} before, {old} after) while it "
         f"learned {count} more ({new})"
     )
-    return told + (f"; overall {share:.0f} % of joint training." if share is not None else ".")
+    return sentence + (f"; overall {share:.0f} % of joint training." if share is not None else ".")
 
 
 def _curves(tasks: Tasks, task: Task, longest: Run) -> Iterator[tuple[str, Markup]]:
@@ -161,7 +160,7 @@ def _curves(tasks: Tasks, task: Task, longest: Run) -> Iterator[tuple[str, Marku
     if steps < 2:
         return
     joint = joint_of(tasks, task)
-    labels = ["step 0", *(", ".join(names[:2]) for names in longest.known["steps"][1:steps])]
+    labels = ["step 0", *(", ".join(names[:2]) for names in longest.classes["steps"][1:steps])]
     for kind, what in CURVES.items():
         curves: dict[str, list[float | None]] = {}
         for series in tasks[task]:
@@ -179,42 +178,42 @@ def _heat(run: Run) -> Heat:
     return Heat(columns, {name: [step["iou"].get(name) for step in run.steps] for name in names})
 
 
-def _pictures(found: Sequence[Series]) -> tuple[list[Seen], str]:
+def _examples(all_series: Sequence[Series]) -> tuple[list[Example], str]:
     try:
-        viewer = Viewer(found)
+        viewer = Viewer(all_series)
         return [viewer.show(stem, rule) for stem, rule in viewer.choose()], ""
     except RecallsegError as error:
         return [], f"There are no pictures here: {error}"
 
 
-def _extra_tables(task: Task, found: list[Series]) -> Iterator[Table | None]:
-    yield results.replay_on_top(task, found)
-    yield results.pre_training(task, found)
-    for series in found:
+def _extra_tables(task: Task, all_series: list[Series]) -> Iterator[Table | None]:
+    yield results.replay_on_top(task, all_series)
+    yield results.pre_training(task, all_series)
+    for series in all_series:
         if mapping := series.first.folder.mapping:
             yield results.class_mapping(series.first, mapping)
             return
 
 
-def _memory(found: Sequence[Series]) -> Markup | None:
+def _memory(all_series: Sequence[Series]) -> Markup | None:
     curves: dict[str, list[float]] = {}
-    for series in found:
+    for series in all_series:
         curves |= kept_megabytes(series.first)
     if not curves:
         return None
     longest = max(map(len, curves.values()))
-    run = next(series.first for series in found if len(series.first.steps) == longest)
-    sizes = [len(names) for names in run.known["steps"][:longest]]
+    run = next(series.first for series in all_series if len(series.first.steps) == longest)
+    sizes = [len(names) for names in run.classes["steps"][:longest]]
     return Markup(plots.memory(curves, [sum(sizes[: k + 1]) for k in range(longest)]))
 
 
-def _interleaving(found: Sequence[Series]) -> Markup | None:
+def _interleaving(all_series: Sequence[Series]) -> Markup | None:
     """mIoU over the ratio of old to new samples, of runs that differ in nothing else."""
     alike: dict[str, dict[float, float]] = {}
-    for series in found:
+    for series in all_series:
         reached, run = series.final("all"), series.first
         if reached and run.source:
-            points = alike.setdefault(settings_but(run, "replay.ratio"), {})
+            points = alike.setdefault(settings_except(run, "replay.ratio"), {})
             points[run.config.replay.ratio] = reached.mean
     points = max(alike.values(), key=len, default={})
     if len(points) < 2:
@@ -223,8 +222,8 @@ def _interleaving(found: Sequence[Series]) -> Markup | None:
     return Markup(plots.interleaving(ratios, [points[r] for r in ratios], "mIoU all"))
 
 
-def _account(run: Run) -> dict[str, Any]:
-    """How a run came about, and how to repeat it."""
+def _details(run: Run) -> dict[str, Any]:
+    """The settings, time and versions of a run, and how to repeat it."""
     result: Any = run.result or {}
     return {
         "name": run.name,

@@ -1,5 +1,4 @@
-"""What the models see: validation photos chosen by rule, with what each method and step made of
-them."""
+"""Example predictions: validation photos chosen by rule, with every method's masks per step."""
 
 import random
 from collections.abc import Sequence
@@ -21,16 +20,16 @@ from recallseg.report.series import Series
 from recallseg.scenario import channels_of
 
 CANDIDATES = 240
-"""Photos among which a rule chooses; drawn at random, to be quick on large splits."""
-EACH = 3
-"""Photos that each rule chooses."""
-METHODS = 12
-"""Methods that are shown side by side, at most."""
+"""The number of photos that a rule chooses from; drawn at random, to be quick on large splits."""
+PER_RULE = 3
+"""The number of photos that each rule chooses."""
+MOST_METHODS = 12
+"""At most so many methods are shown side by side."""
 
 
 @dataclass(frozen=True)
-class Seen:
-    """A photo with its true mask and what models saw in it, as `data:` addresses."""
+class Example:
+    """A photo with its true mask and the predicted ones, as `data:` addresses."""
 
     stem: str
     rule: str
@@ -46,16 +45,16 @@ class Seen:
 class Viewer:
     """The photos of a task, and the predictions that its runs left."""
 
-    def __init__(self, found: Sequence[Series]) -> None:
-        """Raises a RecallsegError where photos or predictions are not to be had."""
-        runs = {series.label: series.first for series in found}
+    def __init__(self, all_series: Sequence[Series]) -> None:
+        """Raises a RecallsegError if there are no photos or no predictions."""
+        runs = {series.label: series.first for series in all_series}
         self.runs = {label: run for label, run in runs.items() if _archive(run, 0).names()}
         if not self.runs:
             raise RecallsegError("no run kept its predictions (`keep_predictions`).")
         run = next(iter(self.runs.values()))
         self.dataset = open_validation(run.config.data)
-        self.initial: int = run.known["initial"]
-        names = run.known["channels"]
+        self.initial: int = run.classes["initial"]
+        names = run.classes["channels"]
         self.table = channels_of(names, self.dataset.classes, self.dataset.root)
         self.rows = {pair.stem: row for row, pair in enumerate(self.dataset.pairs)}
         self.read = cache(self._read)
@@ -64,41 +63,42 @@ class Viewer:
         """(stem, rule): most forgotten by the worst method, best kept by the best, and random."""
         stems = self._candidates(seed)
         learners = {label: run for label, run in self.runs.items() if len(run.steps) > 1}
-        chosen: dict[str, str] = {}
+        rules: dict[str, str] = {}
         if learners:
             ranked = sorted(learners, key=lambda label: learners[label].scores()["all"] or 0)
             worst, best = learners[ranked[0]], learners[ranked[-1]]
             lost = {
                 stem: self.score(worst, 0, stem) - self.score(worst, -1, stem) for stem in stems
             }
-            kept = {stem: self.score(best, -1, stem) for stem in stems}
-            self._take(chosen, lost, f"most forgotten by {ranked[0]}")
-            self._take(chosen, kept, f"best kept by {ranked[-1]}")
-        left = [stem for stem in stems if stem not in chosen]
-        chosen |= dict.fromkeys(left[:EACH], f"drawn at random, seed {seed}")
-        return list(chosen.items())
+            retained = {stem: self.score(best, -1, stem) for stem in stems}
+            self._take(rules, lost, f"most forgotten by {ranked[0]}")
+            self._take(rules, retained, f"best kept by {ranked[-1]}")
+        left = [stem for stem in stems if stem not in rules]
+        rules |= dict.fromkeys(left[:PER_RULE], f"drawn at random, seed {seed}")
+        return list(rules.items())
 
-    def show(self, stem: str, rule: str) -> Seen:
-        """A chosen photo with what every method saw after every step."""
+    def show(self, stem: str, rule: str) -> Example:
+        """A photo with the prediction of every method after every step."""
         photo, truth = self.read(stem)
         steps = {
             label: tuple(
                 mask_address(_archive(run, step).mask(stem)) for step in range(len(run.steps))
             )
-            for label, run in list(self.runs.items())[:METHODS]
+            for label, run in list(self.runs.items())[:MOST_METHODS]
         }
         classes = tuple(int(channel) for channel in np.unique(truth) if channel not in (0, VOID))
-        return Seen(
+        return Example(
             stem, rule, photo.size, photo_address(photo), mask_address(truth), classes, steps
         )
 
     def score(self, run: Run, step: int, stem: str) -> float:
-        """IoU of a photo's old-class pixels after a step: right class over all so called."""
+        """IoU after a step of all old classes of a photo, counted together."""
         index = step % len(run.steps)
-        seen, truth = _archive(run, index).mask(stem), self.read(stem)[1]
-        known, called = (truth > 0) & (truth <= self.initial), (seen > 0) & (seen <= self.initial)
-        union = (known | called) & (truth != VOID)
-        return float(((seen == truth) & known).sum() / max(1, union.sum()))
+        predicted, truth = _archive(run, index).mask(stem), self.read(stem)[1]
+        truly_old = (truth > 0) & (truth <= self.initial)
+        predicted_old = (predicted > 0) & (predicted <= self.initial)
+        union = (truly_old | predicted_old) & (truth != VOID)
+        return float(((predicted == truth) & truly_old).sum() / max(1, union.sum()))
 
     def _candidates(self, seed: int) -> list[str]:
         """Photos of old classes that every run predicted, in an order that the seed decides."""
@@ -111,13 +111,13 @@ class Viewer:
         truth = self.read(stem)[1]
         return bool(((truth > 0) & (truth <= self.initial)).mean() > 0.05)
 
-    def _take(self, chosen: dict[str, str], points: dict[str, float], rule: str) -> None:
-        """The best by points, each with another main class."""
+    def _take(self, rules: dict[str, str], points: dict[str, float], rule: str) -> None:
+        """Add the photos with the most points to `rules`, one per main class."""
         mains: set[int] = set()
         for stem in sorted(points, key=lambda stem: -points[stem]):
             main = _main_class(self.read(stem)[1])
-            if stem not in chosen and main not in mains and len(mains) < EACH:
-                chosen[stem] = rule
+            if stem not in rules and main not in mains and len(mains) < PER_RULE:
+                rules[stem] = rule
                 mains.add(main)
 
     def _read(self, stem: str) -> tuple[Image.Image, Mask]:

@@ -12,9 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 INK = "#123457"
-"""A colour that nothing else has; the page's own text colour takes its place."""
+"""A colour used for nothing else; `_svg` replaces it by the text colour of the page."""
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#999933")
-"""Okabe and Ito's, which differ for every kind of colour vision, and two more."""
+"""The palette of Okabe and Ito, readable with any kind of colour vision, and two more colours."""
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 STYLE: Any = {
     "svg.hashsalt": "recallseg",
@@ -38,11 +38,11 @@ Curve = Sequence[float | None]
 
 
 def evolution(curves: Mapping[str, Curve], added: Sequence[str], what: str) -> str:
-    """mIoU after each step, one line a method (paper, Fig. evolution)."""
+    """mIoU after each step, one line per method (paper, Fig. evolution)."""
     with _figure(7.2, 3.6) as (figure, axes):
-        for place, (label, curve) in enumerate(curves.items()):
-            known = {step: value for step, value in enumerate(curve) if value is not None}
-            _line(axes, place, label, list(known), list(known.values()))
+        for index, (label, curve) in enumerate(curves.items()):
+            points = {step: value for step, value in enumerate(curve) if value is not None}
+            _line(axes, index, label, list(points), list(points.values()))
         axes.set_xticks(range(len(added)), added, rotation=30, ha="right")
         axes.set_ylabel(what)
         axes.set_ylim(0, None)
@@ -67,8 +67,8 @@ def interleaving(ratios: Sequence[float], values: Sequence[float], what: str) ->
 def memory(curves: Mapping[str, Sequence[float]], classes: Sequence[int]) -> str:
     """MB to be kept over the classes learned, on a logarithmic scale (paper, Fig. memory)."""
     with _figure(5.6, 3.2) as (figure, axes):
-        for place, (label, curve) in enumerate(curves.items()):
-            _line(axes, place, label, classes[: len(curve)], curve)
+        for index, (label, curve) in enumerate(curves.items()):
+            _line(axes, index, label, classes[: len(curve)], curve)
         axes.set_yscale("log")
         for which in (axes.yaxis.set_major_formatter, axes.yaxis.set_minor_formatter):
             which(FuncFormatter(lambda value, _: f"{value:g}"))
@@ -80,14 +80,14 @@ def memory(curves: Mapping[str, Sequence[float]], classes: Sequence[int]) -> str
         return _svg(figure, "what has to be kept")
 
 
-def _line(axes: Axes, place: int, label: str, x: Sequence[float], y: Sequence[float]) -> None:
+def _line(axes: Axes, index: int, label: str, x: Sequence[float], y: Sequence[float]) -> None:
     axes.plot(
         x,
         y,
         "--" if label == "Joint" else "-",
         label=label,
-        color=COLOURS[place % len(COLOURS)],
-        marker=MARKERS[(place + place // len(COLOURS)) % len(MARKERS)],
+        color=COLOURS[index % len(COLOURS)],
+        marker=MARKERS[(index + index // len(COLOURS)) % len(MARKERS)],
         markersize=4,
     )
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 from recallseg.paper import COUNTS_BACKGROUND_AS_OLD, TRIPLE, paper, table_1
 from recallseg.report.runs import Run, Task
-from recallseg.report.series import Series, Value, joint_of, settings_but, value_of
+from recallseg.report.series import Series, Value, joint_of, settings_except, value_of
 from recallseg.report.tables import Cell, Row, Table
 
 Tasks = dict[Task, list[Series]]
@@ -17,23 +17,23 @@ ABLATION = {
     "RECALL (GAN)": "GAN+inp.",
     "RECALL (Web)": "Web+inp.",
 }
-"""How the rows of the ablation are called, by us and by the paper."""
+"""The rows of the ablation: our names and the paper's."""
 
 
 def initial_classes(task: Task) -> int:
-    """How many classes are there before the first increment."""
+    """The number of classes learned at step 0."""
     return int(task.scenario.split("-")[0])
 
 
 def main_table(tasks: Tasks) -> Table:
-    """Table 1: old, new and all at the end, a group of columns for each task."""
-    places = {series.label: series.place for found in tasks.values() for series in found}
+    """Table 1: old, new and all at the end, one group of columns per task."""
+    sort_keys = {s.label: s.sort_key for column in tasks.values() for s in column}
     rows = []
-    for label in sorted(places, key=lambda label: places[label]):
+    for label in sorted(sort_keys, key=lambda label: sort_keys[label]):
         ours: list[Cell] = []
         theirs: list[Cell] = []
-        for task, found in tasks.items():
-            series = next((each for each in found if each.label == label), None)
+        for task, column in tasks.items():
+            series = next((s for s in column if s.label == label), None)
             joint = series or (joint_of(tasks, task) if label == "Joint" else None)
             ours += _triple(joint, initial_classes(task))
             theirs += _paper_triple(label, task)
@@ -56,8 +56,8 @@ def _triple(series: Series | None, initial: int) -> list[Cell]:
 
 
 def _paper_triple(label: str, task: Task) -> list[Cell]:
-    found = table_1(label, task.scenario, task.setup) if task.dataset.startswith("voc") else None
-    return [Value(found[kind]) if found else None for kind in TRIPLE]
+    numbers = table_1(label, task.scenario, task.setup) if task.dataset.startswith("voc") else None
+    return [Value(numbers[kind]) if numbers else None for kind in TRIPLE]
 
 
 def _note(tasks: Tasks) -> str:
@@ -66,13 +66,13 @@ def _note(tasks: Tasks) -> str:
     background = ", ".join(COUNTS_BACKGROUND_AS_OLD)
     return (
         "old and new leave the background out; all counts it. The paper's numbers are of the full "
-        "VOC 2012 at its own size with a ResNet-101: compare the order, not the height. Its rows "
-        f"{background} count the background as old."
+        "VOC 2012 at its own size with a ResNet-101: compare the order of the rows, not the "
+        f"values. Its rows {background} count the background as old."
     )
 
 
 def share_of_joint(tasks: Tasks, task: Task, series: Series) -> float | None:
-    """What a method keeps of joint training's mIoU, in percent."""
+    """A method's mIoU in percent of joint training's."""
     joint = joint_of(tasks, task)
     bound = joint.final("all") if joint else None
     reached = series.final("all")
@@ -81,13 +81,13 @@ def share_of_joint(tasks: Tasks, task: Task, series: Series) -> float | None:
     return 100 * reached.mean / bound.mean
 
 
-def rounds(task: Task, found: list[Series]) -> Iterator[Table]:
+def rounds(task: Task, all_series: list[Series]) -> Iterator[Table]:
     """The supplement's tables per round: the newest classes, and all, after each step."""
-    shown = [series for series in found if len(series.first.steps) > 1]
-    if not shown:
+    incremental = [series for series in all_series if len(series.first.steps) > 1]
+    if not incremental:
         return
-    steps = range(1, max(len(series.first.steps) for series in shown))
-    names = [_added(shown[0].first, step) for step in steps]
+    steps = range(1, max(len(series.first.steps) for series in incremental))
+    names = [_added(incremental[0].first, step) for step in steps]
     kinds: dict[str, tuple[Literal["iou", "pixel_accuracy"] | None, str]] = {
         "pixel accuracy of the newest class": ("pixel_accuracy", "PA (new)"),
         "IoU of the newest class": ("iou", "IoU (new)"),
@@ -95,7 +95,7 @@ def rounds(task: Task, found: list[Series]) -> Iterator[Table]:
     }
     for title, (key, paper_key) in kinds.items():
         rows = []
-        for series in shown:
+        for series in incremental:
             rows.append(Row(series.label, tuple(_newest(series, step, key) for step in steps)))
             theirs = paper()["per_round"][paper_key].get(series.label)
             if theirs and (task.scenario, task.setup) == ("10-1", "disjoint"):
@@ -105,7 +105,7 @@ def rounds(task: Task, found: list[Series]) -> Iterator[Table]:
 
 
 def _added(run: Run, step: int) -> str:
-    classes = run.known["steps"][step]
+    classes = run.classes["steps"][step]
     return f"{step}: {', '.join(classes[:2])}{' …' if len(classes) > 2 else ''}"
 
 
@@ -119,12 +119,12 @@ def _newest(series: Series, step: int, key: Literal["iou", "pixel_accuracy"] | N
 
 
 def ablation(tasks: Tasks) -> Table | None:
-    """What inpainting and each source bring, alone and together."""
+    """The mIoU with inpainting and each source, alone and together."""
     rows = []
     for label, paper_label in ABLATION.items():
-        found = [next((s for s in tasks[task] if s.label == label), None) for task in tasks]
-        if any(found):
-            rows.append(Row(label, tuple(s.final("all") if s else None for s in found)))
+        columns = [next((s for s in tasks[task] if s.label == label), None) for task in tasks]
+        if any(columns):
+            rows.append(Row(label, tuple(s.final("all") if s else None for s in columns)))
             theirs = [
                 paper()["ablation"][paper_label].get(task.scenario, {}).get(task.setup)
                 if task.dataset.startswith("voc")
@@ -139,9 +139,9 @@ def ablation(tasks: Tasks) -> Table | None:
     return Table("What each part brings (mIoU all)", tuple(map(str, tasks)), tuple(rows))
 
 
-def replay_on_top(task: Task, found: list[Series]) -> Table | None:
+def replay_on_top(task: Task, all_series: list[Series]) -> Table | None:
     """The supplement's table of other methods with replay: none, naive and ours."""
-    by_label = {series.label: series for series in found}
+    by_label = {series.label: series for series in all_series}
     columns = ("none", "naive (GAN)", "naive (Web)", "ours (GAN)", "ours (Web)")
     bases = list(dict.fromkeys(label.split(" + ")[0] for label in by_label if " + " in label))
     rows = []
@@ -157,11 +157,11 @@ def replay_on_top(task: Task, found: list[Series]) -> Table | None:
     return Table(title, columns, tuple(rows)) if rows else None
 
 
-def pre_training(task: Task, found: list[Series]) -> Table | None:
+def pre_training(task: Task, all_series: list[Series]) -> Table | None:
     """Runs that differ only in the weights that the encoder started from (supplement)."""
     alike: dict[str, list[Series]] = {}
-    for series in found:
-        alike.setdefault(settings_but(series.first, "model.weights"), []).append(series)
+    for series in all_series:
+        alike.setdefault(settings_except(series.first, "model.weights"), []).append(series)
     rows = []
     for starts in alike.values():
         if len(starts) > 1:
@@ -176,18 +176,18 @@ def _row_of_start(task: Task, series: Series) -> Row:
 
 
 def _paper_starts(task: Task, series: Series) -> list[Row]:
-    found = paper()["pre_training"].get(series.first.source, {})
+    starts = paper()["pre_training"].get(series.first.source, {})
     if series.first.config.method.name != "recall" or not task.dataset.startswith("voc"):
         return []
     return [
         Row(f"{series.name}, {start}", tuple(map(Value, numbers)), paper=True)
-        for start, scenarios in found.items()
+        for start, scenarios in starts.items()
         if (numbers := scenarios.get(task.scenario, {}).get(task.setup))
     ]
 
 
 def class_mapping(run: Run, mapping: dict[str, list[tuple[int, str, float]]]) -> Table:
-    """Which of the generator's classes stands for each of ours, beside the paper's for VOC's."""
+    """The generator classes that each of our classes is mapped to; for VOC beside the paper's."""
     theirs = paper()["class_mapping"] if run.config.data.name.startswith("voc") else {}
     rows = []
     for label, matches in mapping.items():

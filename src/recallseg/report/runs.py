@@ -1,4 +1,4 @@
-"""Run folders as a report sees them: whatever is there, and what is missing."""
+"""Run folders as a report reads them: what is there, and what is missing."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from recallseg.runs.records import ClassRecord, Means, ResultRecord, RowRecord, 
 
 @dataclass(frozen=True, order=True)
 class Task:
-    """What runs must share to stand in one column."""
+    """What runs in one column of a table have in common."""
 
     dataset: str
     scenario: str
@@ -31,19 +31,19 @@ class Run:
 
     path: Path
     config: RunConfig
-    known: ClassRecord
-    """The channels, the classes of each step, its photos; all empty before the first."""
+    classes: ClassRecord
+    """The channels, and the classes and photos of each step; empty before the first step."""
     steps: tuple[StepRecord, ...]
     result: ResultRecord | None
 
     @property
     def folder(self) -> RunFolder:
-        """Where everything lies."""
+        """The folder and the paths in it."""
         return RunFolder(self.path)
 
     @property
     def task(self) -> Task:
-        """The column that the run stands in."""
+        """The column of a table that the run belongs to."""
         scenario = self.config.scenario
         return Task(self.config.data.name, scenario.spec, scenario.setup)
 
@@ -54,36 +54,36 @@ class Run:
 
     @property
     def source(self) -> str | None:
-        """What the source of its replay images is called."""
+        """The name of the source of its replay images."""
         settings = self.config.replay.settings
         return settings.title if settings else None
 
     @property
     def row(self) -> RowRecord:
-        """The row of a table that the run stands in."""
-        return self.known.get("row") or {"title": self.config.method.name, "place": []}
+        """The row of a table that the run belongs to."""
+        return self.classes.get("row") or {"title": self.config.method.name, "place": []}
 
     @property
     def name(self) -> str:
-        """The method as tables call it."""
+        """The name of the method in tables."""
         return self.row["title"]
 
     @property
     def missing(self) -> str | None:
-        """What the run still lacks, or None."""
+        """What is missing from the run, or None."""
         if self.result is not None:
             return None
-        planned = len(self.known["steps"]) or None
+        planned = len(self.classes["steps"]) or None
         if not self.steps:
             return "no step was measured yet"
         if planned is not None and len(self.steps) < planned:
             return f"stopped after step {len(self.steps) - 1} of {planned - 1}"
-        return "the last step was measured, but the run did not come to its end"
+        return "the last step was measured, but the run did not finish"
 
     def scores(self, initial: int | None = None, step: int = -1) -> Means:
         """The mIoUs after a step, with the first `initial` classes as old ones.
 
-        By default those of the run's own step 0; joint training can be asked for any split.
+        By default those of the run's own step 0; joint training has scores for any split.
         """
         if not self.steps:
             return {}
@@ -103,18 +103,18 @@ def read_run(path: Path) -> Run:
     steps: list[StepRecord] = []
     while (scores := folder.scores(len(steps))) is not None:
         steps.append(scores)
-    known = folder.classes or {"channels": [], "steps": [], "initial": 0}
-    return Run(path, folder.config, known, tuple(steps), folder.result)
+    classes = folder.classes or {"channels": [], "steps": [], "initial": 0}
+    return Run(path, folder.config, classes, tuple(steps), folder.result)
 
 
 def read_runs(paths: Sequence[Path]) -> list[Run]:
     """The runs in the named folders; a folder that holds run folders stands for all of them."""
-    found: dict[Path, Run] = {}
+    runs: dict[Path, Run] = {}
     for path in paths:
         if not path.is_dir():
             raise RecallsegError(f"{path} is not a folder of runs.")
         inside = RunFolder.inside(path)
         single = RunFolder.is_one(path) or not inside
         for folder in [path] if single else inside:
-            found.setdefault(folder.resolve(), read_run(folder))
-    return list(found.values())
+            runs.setdefault(folder.resolve(), read_run(folder))
+    return list(runs.values())

@@ -9,8 +9,8 @@ from recallseg.config import RunConfig, flat
 from recallseg.report.runs import Run, Task
 from recallseg.runs.folder import FREE_SETTINGS
 
-NOT_TOLD = {"seed", "data.root", "replay.folder.path", "replay.gan.path"}
-"""Settings that do not tell two rows apart."""
+IGNORED = {"seed", "data.root", "replay.folder.path", "replay.gan.path"}
+"""Settings in which the runs of one row may differ."""
 
 
 @dataclass(frozen=True)
@@ -25,17 +25,17 @@ class Value:
 
 
 def value_of(numbers: Iterable[float | None]) -> Value | None:
-    """The mean and spread of the numbers that are known."""
-    known = [number for number in numbers if number is not None]
-    if not known:
+    """The mean and spread of the numbers, without those that are None."""
+    values = [number for number in numbers if number is not None]
+    if not values:
         return None
-    spread = statistics.stdev(known) if len(known) > 1 else None
-    return Value(statistics.mean(known), spread)
+    spread = statistics.stdev(values) if len(values) > 1 else None
+    return Value(statistics.mean(values), spread)
 
 
 @dataclass(frozen=True)
 class Series:
-    """The runs of one row in one column, one for each seed."""
+    """The runs of one row in one column, one per seed."""
 
     label: str
     runs: tuple[Run, ...]
@@ -47,21 +47,21 @@ class Series:
 
     @property
     def name(self) -> str:
-        """The method as the paper calls it."""
+        """The name of the method in the paper."""
         return self.first.name
 
     @property
-    def place(self) -> tuple[list[int], str]:
-        """Where the row stands among others."""
+    def sort_key(self) -> tuple[list[int], str]:
+        """Decides the order of rows."""
         return self.first.row["place"], self.label
 
     @property
     def finished(self) -> tuple[Run, ...]:
-        """The runs that came to their end."""
+        """The runs that are finished."""
         return tuple(run for run in self.runs if run.result is not None)
 
     def final(self, kind: str, initial: int | None = None) -> Value | None:
-        """A kind of mIoU at the end of the runs that came to it."""
+        """A kind of mIoU at the end of the finished runs."""
         return value_of(run.scores(initial).get(kind) for run in self.finished)
 
     def after(self, step: int, kind: str) -> Value | None:
@@ -70,7 +70,7 @@ class Series:
 
 
 def series_of(runs: Sequence[Run]) -> dict[Task, list[Series]]:
-    """Runs by column and row; rows that share a name are told apart by their settings."""
+    """Runs by column and row; rows of the same name are labelled with the settings that differ."""
     tasks: dict[Task, list[Series]] = {}
     for task in sorted({run.task for run in runs}):
         named: dict[str, list[Run]] = {}
@@ -80,7 +80,7 @@ def series_of(runs: Sequence[Run]) -> dict[Task, list[Series]]:
         tasks[task] = [
             Series(label, tuple(sorted(members, key=lambda run: run.config.seed)))
             for name in sorted(named, key=lambda name: (named[name][0].row["place"], name))
-            for label, members in _told_apart(name, named[name]).items()
+            for label, members in _labelled(name, named[name]).items()
         ]
     return tasks
 
@@ -95,32 +95,32 @@ def joint_of(tasks: dict[Task, list[Series]], task: Task) -> Series | None:
     return None
 
 
-def settings_but(run: Run, *left_out: str) -> str:
-    """A text that runs share if they differ in `NOT_TOLD` and `left_out` settings only."""
-    found = flat(run.config.model_dump(mode="json", exclude=FREE_SETTINGS))
-    return str([item for item in found.items() if item[0] not in NOT_TOLD | {*left_out}])
+def settings_except(run: Run, *left_out: str) -> str:
+    """A text that is equal for runs that differ only in `IGNORED` and `left_out` settings."""
+    settings = flat(run.config.model_dump(mode="json", exclude=FREE_SETTINGS))
+    return str([item for item in settings.items() if item[0] not in IGNORED | {*left_out}])
 
 
-def _told_apart(name: str, runs: list[Run]) -> dict[str, list[Run]]:
-    """Rows for runs of one name: the usual settings have it plain, others say what differs."""
-    found = [flat(run.config.model_dump(mode="json", exclude=FREE_SETTINGS)) for run in runs]
-    keys = [key for key in found[0] if key not in NOT_TOLD]
-    differing = [key for key in keys if len({str(each.get(key)) for each in found}) > 1]
-    usual = _usual([{key: each.get(key) for key in differing} for each in found])
+def _labelled(name: str, runs: list[Run]) -> dict[str, list[Run]]:
+    """Runs of one name by row label: the name alone for the usual settings, else what differs."""
+    settings = [flat(run.config.model_dump(mode="json", exclude=FREE_SETTINGS)) for run in runs]
+    keys = [key for key in settings[0] if key not in IGNORED]
+    differing = [key for key in keys if len({str(values.get(key)) for values in settings}) > 1]
+    usual = _usual([{key: values.get(key) for key in differing} for values in settings])
     rows: dict[str, list[Run]] = {}
-    for run, each in zip(runs, found, strict=True):
-        others = [key for key in differing if each.get(key) != usual[key]]
-        told = ", ".join(f"{key.split('.')[-1]} {each.get(key)}" for key in others[:3])
-        rows.setdefault(f"{name}, {told}" if told else name, []).append(run)
+    for run, values in zip(runs, settings, strict=True):
+        others = [key for key in differing if values.get(key) != usual[key]]
+        differences = ", ".join(f"{key.split('.')[-1]} {values.get(key)}" for key in others[:3])
+        rows.setdefault(f"{name}, {differences}" if differences else name, []).append(run)
     return rows
 
 
-def _usual(found: list[dict[str, Any]]) -> dict[str, Any]:
+def _usual(settings: list[dict[str, Any]]) -> dict[str, Any]:
     """The settings that most runs have, and of those the ones closest to the defaults."""
     defaults = flat(RunConfig().model_dump(mode="json"))
 
-    def usualness(each: dict[str, Any]) -> tuple[int, int]:
-        plain = sum(value == defaults.get(key) for key, value in each.items())
-        return found.count(each), plain
+    def usualness(candidate: dict[str, Any]) -> tuple[int, int]:
+        plain = sum(value == defaults.get(key) for key, value in candidate.items())
+        return settings.count(candidate), plain
 
-    return max(found, key=usualness)
+    return max(settings, key=usualness)

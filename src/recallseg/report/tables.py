@@ -1,4 +1,4 @@
-"""A table as data, and its forms for papers: LaTeX, CSV and Markdown. HTML is the page's work."""
+"""A table as data, and as LaTeX, CSV and Markdown. `page` writes it as HTML."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ Cell = Value | str | None
 
 @dataclass(frozen=True)
 class Row:
-    """A line of a table: what it is, and a cell for each column."""
+    """A line of a table: its label, and one cell per column."""
 
     label: str
     cells: tuple[Cell, ...]
@@ -28,7 +28,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     groups: tuple[tuple[str, int], ...] = ()
-    """Headings over columns, each with how many it spans."""
+    """Headings over columns, each with the number of columns it spans."""
     note: str = ""
 
     def best(self, column: int) -> Value | None:
@@ -120,13 +120,13 @@ _LATEX = {
 
 
 def _marked(table: Table, row: Row, text: Callable[[object], str], mark: str) -> list[str]:
-    """A row's cells, the best of their columns marked."""
-    shown = []
+    """The texts of a row's cells; the best value of a column is marked."""
+    cells = []
     for column, cell in enumerate(row.cells):
-        told = "–" if cell is None else text(cell)
+        content = "–" if cell is None else text(cell)
         best = not row.paper and cell is not None and cell == table.best(column)
-        shown.append(mark.format(told) if best else told)
-    return shown
+        cells.append(mark.format(content) if best else content)
+    return cells
 
 
 def _row_name(row: Row) -> str:

@@ -1,4 +1,4 @@
-"""The life of a model, as its run folder tells it: what it learned when, from what, how well."""
+"""The history of a model, read from its run folder: what it learned when, from what, how well."""
 
 from collections import Counter
 from itertools import zip_longest
@@ -8,10 +8,10 @@ from typing import Any
 from recallseg.runs.folder import RunFolder
 
 
-def life(path: Path) -> dict[str, Any]:
-    """Everything that a run folder knows of its model, as JSON values."""
+def model_history(path: Path) -> dict[str, Any]:
+    """Everything that a run folder records about its model, as JSON values."""
     folder = RunFolder.existing(path)
-    config, known, result = folder.config, folder.learned(), folder.result
+    config, classes, result = folder.config, folder.learned(), folder.result
     stored = any(step.stored_masks() for _, step in folder.steps())
     return {
         "folder": str(path),
@@ -26,7 +26,7 @@ def life(path: Path) -> dict[str, Any]:
         "steps": [
             _step(folder, index, names, photos)
             for index, (names, photos) in enumerate(
-                zip_longest(known["steps"], known.get("photos", ()))
+                zip_longest(classes["steps"], classes.get("photos", ()))
             )
         ],
         "replay": _replay(folder),
@@ -49,16 +49,16 @@ def _step(folder: RunFolder, index: int, names: list[str], photos: int | None) -
 
 
 def _replay(folder: RunFolder) -> list[dict[str, Any]]:
-    """Replay images by source and licence: how many came, and how many were used."""
-    came: Counter[tuple[str, str]] = Counter()
+    """Replay images by source and licence: how many were collected, and how many were used."""
+    collected: Counter[tuple[str, str]] = Counter()
     used: Counter[tuple[str, str]] = Counter()
     for entry in folder.replay_images():
         kind = entry.get("source", ""), entry.get("licence", "")
-        came[kind] += 1
+        collected[kind] += 1
         used[kind] += entry.get("rejected") is None
     return [
         {"source": source, "licence": licence, "images": number, "used": used[source, licence]}
-        for (source, licence), number in sorted(came.items())
+        for (source, licence), number in sorted(collected.items())
     ]
 
 
