@@ -417,7 +417,7 @@ def test_the_command_writes_a_sheet(toy, tmp_path):
     assert call(*words).exit_code == 0
     with Image.open(sheet) as image:
         assert image.height == 2 + 2 * 34
-    for classes, sentence in (("2", "no class 2; its 2 classes"), ("red", "takes ids with commas")):
+    for classes, sentence in (("2", "no class 2; its 2 classes"), ("red", "takes ids separated by")):
         assert sentence in str(call(*words, "--classes", classes).exception)
     wrong = call("sample", path, "-o", tmp_path / "sheet.jpg")
     assert "written as .png, unlike" in str(wrong.exception)

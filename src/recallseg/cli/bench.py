@@ -1,4 +1,4 @@
-"""`recallseg bench`: measure what the design claims."""
+"""`recallseg bench`: measure what the design promises."""
 
 import json
 from pathlib import Path

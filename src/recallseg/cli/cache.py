@@ -32,9 +32,9 @@ def clear(
     from recallseg.errors import unknown_name
     from recallseg.files import cache_root
 
-    found = cache_folders()
-    for kind in kinds or found:
-        if kind not in found:
-            raise unknown_name("part of the cache", kind, found)
+    sizes = cache_folders()
+    for kind in kinds or sizes:
+        if kind not in sizes:
+            raise unknown_name("part of the cache", kind, sizes)
         shutil.rmtree(cache_root() / kind)
-        typer.echo(f"{kind}: {found[kind] / 2**20:,.1f} MiB freed")
+        typer.echo(f"{kind}: {sizes[kind] / 2**20:,.1f} MiB freed")

@@ -36,7 +36,9 @@ def check(root: Root) -> None:
 def shrink(
     root: Root,
     out: Annotated[Path, typer.Argument(help="The new folder.", show_default=False)],
-    longer_side: Annotated[int, typer.Option(min=16, help="Of photos and masks, in px.")] = 256,
+    longer_side: Annotated[
+        int, typer.Option(min=16, help="The longer side of photos and masks, in px.")
+    ] = 256,
     train: Annotated[int, typer.Option(min=1, help="Pairs to take for training.")] = 4232,
     val: Annotated[int, typer.Option(min=1, help="Pairs to take for validation.")] = 725,
     seed: Annotated[int, typer.Option(help="Decides which pairs are taken.")] = 0,
@@ -44,5 +46,5 @@ def shrink(
     """Make a small copy of a dataset in VOC's layout."""
     from recallseg.data.shrink import shrink_dataset
 
-    made = shrink_dataset(root, out, longer_side=longer_side, train=train, val=val, seed=seed)
-    typer.echo(f"{out}: " + ", ".join(f"{count} in {split}" for split, count in made.items()))
+    counts = shrink_dataset(root, out, longer_side=longer_side, train=train, val=val, seed=seed)
+    typer.echo(f"{out}: " + ", ".join(f"{count} in {split}" for split, count in counts.items()))

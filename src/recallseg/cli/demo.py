@@ -1,4 +1,4 @@
-"""`recallseg demo`: a model forgets, RECALL does not, with nothing to download."""
+"""`recallseg demo`: a model forgets, RECALL does not; nothing to download."""
 
 import os
 import re
@@ -19,7 +19,7 @@ ROWS: dict[str, tuple[str, str]] = {
     "RECALL (GAN)": ("toy-gan", "recall"),
     "RECALL (Web)": ("toy-web", "recall"),
 }
-"""What each row is called, its preset and its method."""
+"""The rows of the demo's table: name to preset and method."""
 QUICK_SCENES = {"train": 160, "val": 40}
 QUICK = (
     "scenario.spec=19-1",
@@ -42,14 +42,15 @@ def demo(
         bool, typer.Option("--quick", help="One class instead of five, and less of everything.")
     ] = False,
     port: Annotated[
-        int, typer.Option(min=1, max=65535, help="Of the demo's own photo site, on 127.0.0.1.")
+        int,
+        typer.Option(min=1, max=65535, help="The port of the demo's own photo site on 127.0.0.1."),
     ] = 8765,
 ) -> None:
     """Let a model forget and RECALL remember, on drawn scenes, with nothing to download.
 
-    Joint training, fine-tuning, inpainting alone, and RECALL twice: with images
-    of a generator, and of a photo site that runs on this machine meanwhile. The
-    last line is the path of a report.
+    Runs joint training, fine-tuning, inpainting alone, and RECALL twice: with
+    images from a generator, and from a photo site that the demo runs on this
+    machine. The last line is the path of a report.
     """
     from recallseg.config import load_preset
     from recallseg.engine.runner import run
@@ -62,9 +63,9 @@ def demo(
     with ToySite(port=port) as site:
         for number, (label, (preset, method)) in enumerate(ROWS.items(), start=1):
             console.print(f"{number} of {len(ROWS)}: {label}", highlight=False, markup=False)
-            chosen = [f"method.name={method}", f"seed={seed}", *(QUICK if quick else ())]
+            settings = [f"method.name={method}", f"seed={seed}", *(QUICK if quick else ())]
             address = [f"replay.web.base_url={site.api}"] if preset == "toy-web" else []
-            config = load_preset(preset, [*chosen, *address])
+            config = load_preset(preset, [*settings, *address])
             if quick:
                 data = config.data.model_copy(update={"root": _few_scenes(out / "scenes")})
                 config = config.model_copy(update={"data": data})
@@ -93,8 +94,8 @@ def _few_scenes(folder: Path) -> Path:
 def _as_table(results: dict[str, "ResultRecord"]) -> "Table":
     from rich.table import Table
 
-    shown = Table("", "old", "new", "all", "of Joint", title="mIoU after the last step")
-    for column in shown.columns[1:]:
+    table = Table("", "old", "new", "all", "of Joint", title="mIoU after the last step")
+    for column in table.columns[1:]:
         column.justify = "right"
     means = {
         label: {name: value or 0.0 for name, value in result["steps"][-1]["miou"].items()}
@@ -102,5 +103,5 @@ def _as_table(results: dict[str, "ResultRecord"]) -> "Table":
     }
     for label, scores in means.items():
         share = "" if label == "Joint" else f"{100 * scores['all'] / means['Joint']['all']:.0f} %"
-        shown.add_row(label, *(f"{scores[kind]:.1f}" for kind in ("old", "new", "all")), share)
-    return shown
+        table.add_row(label, *(f"{scores[kind]:.1f}" for kind in ("old", "new", "all")), share)
+    return table

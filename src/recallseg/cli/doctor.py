@@ -1,4 +1,4 @@
-"""What `recallseg doctor` finds on this machine."""
+"""The tables that `recallseg doctor` prints about this machine."""
 
 import os
 import platform
@@ -59,8 +59,8 @@ def _devices() -> Table:
     table.add_row("cuda", ", ".join(cuda) or "none; everything runs on the CPU, slower")
     table.add_row("mps", "yes" if torch.backends.mps.is_available() else "none")
     cache = cache_root()
-    place = next(path for path in (cache, *cache.parents) if path.exists())
-    free = shutil.disk_usage(place).free / 2**30
+    existing = next(path for path in (cache, *cache.parents) if path.exists())
+    free = shutil.disk_usage(existing).free / 2**30
     table.add_row("cache", f"{cache} ({free:.0f} GiB free); RECALLSEG_CACHE moves it")
     return table
 

@@ -1,4 +1,4 @@
-"""`recallseg gan`: train a generator of one's own, and look at what one makes."""
+"""`recallseg gan`: train an own generator, and look at the images that a generator makes."""
 
 import json
 from pathlib import Path
@@ -20,21 +20,27 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", help="NAME.safetensors.")],
     resolution: Annotated[int, typer.Option(help="32, 64, 128, 256 or 512 px.")] = 64,
     iterations: Annotated[int, typer.Option(help="Steps of the generator.")] = 3_200,
-    batch: Annotated[int, typer.Option(help="Images a step.")] = 24,
+    batch: Annotated[int, typer.Option(help="Images per step.")] = 24,
     width: Annotated[int, typer.Option(help="Channels at full resolution.")] = 32,
-    noise: Annotated[int, typer.Option(help="Numbers that an image is made from.")] = 32,
-    first_side: Annotated[int, typer.Option(help="px that the first layer draws at once.")] = 16,
-    attention: Annotated[int, typer.Option(help="px at which attention works, 0 for none.")] = 0,
+    noise: Annotated[
+        int, typer.Option(help="Length of the noise vector that an image is made from.")
+    ] = 32,
+    first_side: Annotated[
+        int, typer.Option(help="Resolution of the first layer's output, in px.")
+    ] = 16,
+    attention: Annotated[
+        int, typer.Option(help="Resolution of the attention layer in px; 0 for none.")
+    ] = 0,
     seed: Annotated[int, typer.Option(help="Same seed, same weights.")] = 0,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
     discriminator: Annotated[
         str, typer.Option(help="projected, on a frozen encoder; or plain, BigGAN's own.")
     ] = "projected",
     encoder_side: Annotated[
-        int, typer.Option(help="projected: px that smaller images are enlarged to.")
+        int, typer.Option(help="projected: smaller images are enlarged to this, in px.")
     ] = 64,
     discriminator_steps: Annotated[
-        int, typer.Option("--d-steps", help="Discriminator steps a generator step.")
+        int, typer.Option("--d-steps", help="Discriminator steps per generator step.")
     ] = 1,
     guidance: Annotated[
         float, typer.Option(help="Weight of the guide beside the discriminator; 0 for none.")
@@ -48,7 +54,8 @@ def train(
     ] = 5e-4,
     ema: Annotated[float, typer.Option(help="Decay of the average of the weights.")] = 0.995,
     mirror: Annotated[
-        bool | None, typer.Option(help="Show every second image mirrored; at first, all but toy's.")
+        bool | None,
+        typer.Option(help="Mirror images at random; on by default, except for toy."),
     ] = None,
     checkpoint_seconds: Annotated[float, typer.Option(help="How often to save.")] = 60.0,
     sheet_every: Annotated[int, typer.Option(help="Iterations between two sheets.")] = 500,
@@ -56,7 +63,7 @@ def train(
 ) -> None:
     """Train a class-conditional BigGAN and a classifier of its classes.
 
-    The same command again goes on where it was stopped; with more iterations, where it ended.
+    The same command continues a stopped training, and with more iterations a finished one.
     """
     from recallseg.data.toy import drawn_pictures
     from recallseg.gan.training import GanSettings, train_generator
@@ -97,24 +104,24 @@ def sample(
     classes: Annotated[
         str | None, typer.Option(help="Ids such as 1,2; by default the first 20.")
     ] = None,
-    per_class: Annotated[int, typer.Option(min=1, help="Images a class.")] = 8,
+    per_class: Annotated[int, typer.Option(min=1, help="Images per class.")] = 8,
     truncation: Annotated[float, typer.Option(help="Above 0 and at most 1.")] = 1.0,
-    seed: Annotated[int, typer.Option(min=0, help="Other images with another seed.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other images.")] = 0,
 ) -> None:
-    """Write a sheet of samples, a labelled row for each class."""
+    """Write a sheet of samples, one labelled row per class."""
     from recallseg.gan.generator import load_generator
     from recallseg.gan.named_tensors import class_names
     from recallseg.gan.sheet import write_sample_sheet
     from recallseg.gan.shipped import generator_file
 
-    chosen = None if classes is None else _ids(classes)
+    class_ids = None if classes is None else _ids(classes)
     file = generator_file(file)
     generator, names = load_generator(file), class_names(file)
     write_sample_sheet(
         out,
         generator,
         names,
-        classes=chosen,
+        classes=class_ids,
         per_class=per_class,
         truncation=truncation,
         seed=seed,
@@ -127,7 +134,7 @@ def _ids(text: str) -> list[int]:
 
     words = text.split(",")
     if not all(word.strip().isdecimal() for word in words):
-        raise RecallsegError(f"--classes takes ids with commas between them, such as 1,2: {text}")
+        raise RecallsegError(f"--classes takes ids separated by commas, such as 1,2: {text}")
     return [int(word) for word in words]
 
 
@@ -141,7 +148,7 @@ def _summary(recipe: dict[str, Any], out: Path) -> str:
             f"images whose class a classifier names: generated {quality['recognised']:.1%}, held "
             f"out {quality['recognised_of_real']:.1%}",
             "by class: " + ", ".join(f"{name} {share:.0%}" for name, share in shares),
-            f"Fréchet distance from those held out: generated {quality['fid']:.1f}, real "
+            f"Fréchet distance to the images held out: generated {quality['fid']:.1f}, real "
             f"{quality['fid_of_real']:.1f}",
             str(out),
         ]

@@ -1,4 +1,4 @@
-"""Commands that only look: `scenario`, `config` and `doctor`."""
+"""Commands that only print: `scenario`, `config` and `doctor`."""
 
 import json
 from collections.abc import Iterator
@@ -17,14 +17,15 @@ def scenario(
     setup: Annotated[str, typer.Option(help="disjoint, overlapped or sequential.")] = "disjoint",
     rule: Annotated[str, typer.Option(help="standard or as-written.")] = "standard",
     order: Annotated[
-        str | None, typer.Option(help="All class names in the order of learning, with commas.")
+        str | None,
+        typer.Option(help="All class names in the order of learning, separated by commas."),
     ] = None,
     lists: Annotated[
         Path | None, typer.Option(help="A folder with a list of photos per step: train-0.npy …")
     ] = None,
     root: Annotated[Path | None, typer.Option(help="The dataset's folder.")] = None,
     presence: Annotated[
-        Path | None, typer.Option(help="A CSV of split,id,classes instead of the masks.")
+        Path | None, typer.Option(help="A CSV of split,id,classes to read instead of the masks.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
@@ -84,14 +85,14 @@ def config(
     path: Annotated[Path, typer.Argument(help="A YAML file.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
 ) -> None:
-    """Print a configuration with everything it builds on, or all that is wrong with it."""
+    """Print a configuration with all its settings, or everything that is wrong with it."""
     from recallseg.config import dump_config, load_config
 
     typer.echo(dump_config(load_config(path, overrides or [])), nl=False)
 
 
 def doctor() -> None:
-    """Show versions, devices, weights and data that are found, and what to do about the rest."""
+    """Show versions, devices, weights and data, and how to get what is missing."""
     from rich.console import Console
 
     from recallseg.cli.doctor import tables

@@ -1,4 +1,4 @@
-"""`recallseg learn` and `recallseg rollback`: a model that lives on."""
+"""`recallseg learn` and `recallseg rollback`: add steps to a model, or remove them."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,26 +7,29 @@ import typer
 
 
 def learn(
-    model: Annotated[Path, typer.Argument(help="The model's folder; a new one begins a model.")],
+    model: Annotated[
+        Path, typer.Argument(help="The model's folder; a new folder starts a new model.")
+    ],
     data: Annotated[Path, typer.Argument(help="Photos: images/, masks/ and classes.txt.")],
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
     classes: Annotated[
-        str | None, typer.Option(help="The new classes among the photos': name,name; else all.")
+        str | None,
+        typer.Option(help="The classes to learn, as name,name; by default all of the folder."),
     ] = None,
     source: Annotated[
         str | None,
         typer.Option(
-            help="Where images of old classes come from: web (at first), gan:FILE, folder:PATH, "
-            "none; later calls keep it."
+            help="Where images of old classes come from: web, gan:FILE, folder:PATH or none. The "
+            "first call takes web by default, later calls keep it."
         ),
     ] = None,
     val: Annotated[
-        Path | None, typer.Option(help="Photos with masks of all classes, to be measured on.")
+        Path | None, typer.Option(help="Photos with masks of all classes, to evaluate on.")
     ] = None,
 ) -> None:
     """Teach a model the classes of a folder of photos, without the photos of its old ones.
 
-    The model stays as it was until the new step is complete; the same command goes on after a stop.
+    The model stays as it was until the new step is complete; run the command again after a stop.
     """
     from recallseg.engine.learn import learn as learn_step
 
@@ -44,7 +47,7 @@ def rollback(
     model: Annotated[Path, typer.Argument(help="The model's folder.")],
     to: Annotated[int, typer.Option(help="The last step to keep.")],
 ) -> None:
-    """Forget every step after one."""
+    """Remove all steps after one from a model."""
     from recallseg.engine.learn import rollback as go_back
 
     gone = go_back(model, to)

@@ -1,4 +1,4 @@
-"""`recallseg predict`: a learned model on people's photos."""
+"""`recallseg predict`: segment photos with a learned model."""
 
 import json
 from pathlib import Path

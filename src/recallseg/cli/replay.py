@@ -1,4 +1,4 @@
-"""`recallseg replay`: look at what replay would bring."""
+"""`recallseg replay`: look at what replay would use."""
 
 import json
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from recallseg.errors import RecallsegError
 if TYPE_CHECKING:
     from recallseg.replay.mapping import Match
 
-app = typer.Typer(help="Look at what replay brings.", no_args_is_help=True)
+app = typer.Typer(help="Look at what replay would use.", no_args_is_help=True)
 
 
 @app.callback()
@@ -26,7 +26,7 @@ def show_mapping(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Show which of the generator's classes stands for each class, beside the paper's choice."""
+    """Show which of the generator's classes each class is mapped to, beside the paper's choice."""
     from rich.console import Console
     from rich.table import Table
 
@@ -40,18 +40,18 @@ def show_mapping(
     from recallseg.replay.mapping import PAPER_MAPPING, Match, agrees_with_paper
     from recallseg.replay.step_mapping import map_step
 
-    chosen = load_config(config, overrides or [])
-    world = RunData.open(chosen)
-    session = Session.open(chosen, None)
-    settings = chosen.replay.settings
+    loaded = load_config(config, overrides or [])
+    data = RunData.open(loaded)
+    session = Session.open(loaded, None)
+    settings = loaded.replay.settings
     if not isinstance(settings, GanSettings):
         raise RecallsegError("Only a generator has classes to map to; set replay.source=gan.")
     classifier = build_classifier(settings.classifier)
     mapping: dict[str, tuple[Match, ...]] = {}
-    for step in world.scenario:
-        lesson = lesson_of(session, world, step, memory={})
+    for step in data.scenario:
+        lesson = lesson_of(session, data, step, memory={})
         mapping |= map_step(lesson, classifier, settings, mapping)
-    ordered = {name: mapping[name] for name in world.scenario.names(world.scenario.order)}
+    ordered = {name: mapping[name] for name in data.scenario.names(data.scenario.order)}
     if as_json:
         answer = {
             name: [[match.name, round(match.score, 4)] for match in matches]
@@ -62,23 +62,26 @@ def show_mapping(
     if classifier.names != imagenet_names():
         _show_own(ordered)
         return
-    table = Table("class", "1st", "2nd", "3rd", "the paper's 1st", "found as")
-    places = []
+    table = Table("class", "1st", "2nd", "3rd", "the paper's 1st", "is our")
+    ranks = []
     for name, matches in ordered.items():
         words = [f"{match.name} {match.score:.3f}" for match in matches]
         paper = PAPER_MAPPING.get(name, ("",))[0]
-        place = next((i for i, m in enumerate(matches) if agrees_with_paper(name, m)), None)
-        places.append(place)
-        told = ("1st", "2nd", "3rd")[place] if place is not None else "–" if paper else ""
-        table.add_row(name, *words, paper, told)
+        rank = next((i for i, m in enumerate(matches) if agrees_with_paper(name, m)), None)
+        ranks.append(rank)
+        ordinal = ("1st", "2nd", "3rd")[rank] if rank is not None else "–" if paper else ""
+        table.add_row(name, *words, paper, ordinal)
     Console().print(table, markup=False)
-    known = sum(name in PAPER_MAPPING for name in ordered)
-    firsts, listed = places.count(0), len(places) - places.count(None)
-    typer.echo(f"the paper's first choice: {firsts} of {known}; in the top 3: {listed} of {known}")
+    in_paper = sum(name in PAPER_MAPPING for name in ordered)
+    firsts, listed = ranks.count(0), len(ranks) - ranks.count(None)
+    typer.echo(
+        f"the paper's first choice is our first: {firsts} of {in_paper}; in our top 3: "
+        f"{listed} of {in_paper}"
+    )
 
 
 def _show_own(mapping: "Mapping[str, tuple[Match, ...]]") -> None:
-    """The table for a classifier of one's own, of which the paper says nothing."""
+    """The table for an own classifier, for which the paper has no choices."""
     from rich.console import Console
     from rich.table import Table
 

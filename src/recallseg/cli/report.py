@@ -1,4 +1,4 @@
-"""`recallseg report`: what runs came to, on one page or as tables for a paper."""
+"""`recallseg report`: the results of runs, on one page or as tables for a paper."""
 
 from pathlib import Path
 from typing import Annotated
@@ -8,7 +8,8 @@ import typer
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(help="Run folders, or folders that hold some; finished or not.")
+        list[Path],
+        typer.Argument(help="Run folders, or folders that contain some; finished or not."),
     ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where to write; report.html by default.")
@@ -20,7 +21,7 @@ def report(
         bool, typer.Option("--markdown", help="Markdown tables instead of a page.")
     ] = False,
 ) -> None:
-    """Show what runs came to: one page that opens anywhere, or tables for a paper.
+    """Show the results of runs: one page that opens anywhere, or tables for a paper.
 
     Tables go to the terminal unless --out names a file.
     """
@@ -30,15 +31,15 @@ def report(
     from recallseg.report.page import page, tables
     from recallseg.report.runs import read_runs
 
-    chosen = {formats.to_latex: latex, formats.to_csv: as_csv, formats.to_markdown: markdown}
-    if sum(chosen.values()) > 1:
+    wanted = {formats.to_latex: latex, formats.to_csv: as_csv, formats.to_markdown: markdown}
+    if sum(wanted.values()) > 1:
         raise RecallsegError("Choose one of --latex, --csv and --markdown.")
-    found = read_runs(runs)
-    for form, wanted in chosen.items():
-        if wanted:
-            text = form(tables(found))
+    all_runs = read_runs(runs)
+    for as_text, is_wanted in wanted.items():
+        if is_wanted:
+            text = as_text(tables(all_runs))
             write_text(out, text) if out else typer.echo(text, nl=False)
             return
     out = out or Path("report.html")
-    write_text(out, page(found, title))
+    write_text(out, page(all_runs, title))
     typer.echo(out)

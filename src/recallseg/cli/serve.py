@@ -19,17 +19,21 @@ def serve(
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
     samples: Annotated[
-        Path | None, typer.Option(help="A folder with photos to click on; two drawings without.")
+        Path | None, typer.Option(help="A folder with photos to click on; by default two drawings.")
     ] = None,
     longer_side: Annotated[
         int, typer.Option(min=32, max=2048, help="Larger photos are shrunk to this first.")
     ] = 1024,
     max_upload_mb: Annotated[float, typer.Option(min=0.1, help="Longer uploads are refused.")] = 20,
     max_megapixels: Annotated[float, typer.Option(min=0.1, help="Larger photos are refused.")] = 40,
-    seconds: Annotated[float, typer.Option(min=1, help="A request may take so long.")] = 30,
-    waiting: Annotated[int, typer.Option(min=1, help="Requests that are taken at a time.")] = 16,
+    seconds: Annotated[
+        float, typer.Option(min=1, help="The longest that a request may take.")
+    ] = 30,
+    waiting: Annotated[
+        int, typer.Option(min=1, help="How many requests are accepted at a time.")
+    ] = 16,
 ) -> None:
-    """Open a page to try a model on photos, through every step of its life.
+    """Open a page to try a model on photos, after every step that it learned.
 
     Nothing that is uploaded is stored. The page needs nothing from any other server.
     """
@@ -66,7 +70,7 @@ def serve(
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket on an address, taken before a person is told to open it."""
+    """A socket on an address, bound before the address is printed."""
     from recallseg.errors import RecallsegError
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -74,6 +78,5 @@ def _listening(host: str, port: int) -> socket.socket:
         return socket.create_server((host, port), family=family)
     except OSError as error:
         raise RecallsegError(
-            f"Nothing can listen on {host}:{port} ({error.strerror}); choose another --port or "
-            "--host."
+            f"Cannot listen on {host}:{port} ({error.strerror}); choose another --port or --host."
         ) from error

@@ -23,7 +23,7 @@ def table(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Run a grid of methods, scenarios, setups and seeds; the same command again goes on.
+    """Run a grid of methods, scenarios, setups and seeds; the same command continues it.
 
     The table grows as runs end, and the last line is the path of a report over all of them.
     """
@@ -35,17 +35,17 @@ def table(
         _list_runs(plan_table(spec, overrides or [], out), as_json)
         return
     console = messages()
-    show = (lambda found: console.print(_as_table(found))) if console.is_terminal else None
-    found = make_table(spec, overrides or [], out, show)
-    report = out / f"{found['table']}.html"
-    folders = [out / name for cell in found["cells"] for name in cell["runs"]]
-    write_report(folders, report, title=found["table"])
+    show = (lambda results: console.print(_as_table(results))) if console.is_terminal else None
+    results = make_table(spec, overrides or [], out, show)
+    report = out / f"{results['table']}.html"
+    folders = [out / name for cell in results["cells"] for name in cell["runs"]]
+    write_report(folders, report, title=results["table"])
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(results, indent=2))
         return
     from rich.console import Console
 
-    Console().print(_as_table(found), markup=False)
+    Console().print(_as_table(results), markup=False)
     typer.echo(report.with_suffix(".json"))
     typer.echo(report)
 
@@ -76,18 +76,18 @@ def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
     Console().print(shown, markup=False)
 
 
-def _as_table(found: dict[str, Any]) -> "Table":
+def _as_table(results: dict[str, Any]) -> "Table":
     from rich.table import Table
 
     from recallseg.experiments.table import COLUMNS
 
-    shown = Table("method", "scenario", *COLUMNS, title=f"{found['table']}: mIoU at the end")
-    for column in shown.columns[2:]:
+    table = Table("method", "scenario", *COLUMNS, title=f"{results['table']}: mIoU at the end")
+    for column in table.columns[2:]:
         column.justify = "right"
-    for cell in found["cells"]:
+    for cell in results["cells"]:
         scores = [_score(cell[name], cell[f"{name}_spread"]) for name in COLUMNS]
-        shown.add_row(cell["row"], f"{cell['scenario']} {cell['setup']}", *scores)
-    return shown
+        table.add_row(cell["row"], f"{cell['scenario']} {cell['setup']}", *scores)
+    return table
 
 
 def _score(value: float | None, spread: float | None) -> str:

@@ -1,4 +1,4 @@
-"""`recallseg toy`: the drawn world as pictures, as files and as a photo site."""
+"""`recallseg toy`: the drawn world as pictures, files and a photo site."""
 
 from pathlib import Path
 from typing import Annotated
@@ -17,10 +17,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Another seed draws another world
 def sheet(
     file: Annotated[Path, typer.Argument(help="NAME.png", show_default=False)],
     rows: Annotated[int, typer.Option(min=1, help="Rows of scenes with their masks.")] = 5,
-    zoom: Annotated[int, typer.Option(min=1, max=8, help="Enlarge so many times.")] = 2,
+    zoom: Annotated[int, typer.Option(min=1, max=8, help="The factor to enlarge by.")] = 2,
     seed: Seed = 0,
 ) -> None:
-    """Write a contact sheet: scenes beside their masks, and a row of each other style."""
+    """Write a contact sheet: scenes beside their masks, and one row of each other style."""
     from recallseg.data.toy.sheet import write_sheet
 
     write_sheet(file, rows=rows, seed=seed, zoom=zoom)
@@ -53,7 +53,7 @@ def write(
 def pictures(
     folder: Folder,
     per_class: Annotated[int, typer.Option(min=1, help="Pictures of each class.")] = 200,
-    side: Annotated[int, typer.Option(min=16, help="Of a picture, in px.")] = 64,
+    side: Annotated[int, typer.Option(min=16, help="Height and width of a picture, in px.")] = 64,
     classes: Annotated[
         str | None, typer.Option(help="Names such as tabby,oak; by default all 40.")
     ] = None,
@@ -84,7 +84,7 @@ def photos(
 
 @app.command()
 def site(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8765,
     per_class: Annotated[int, typer.Option(min=1, help="Photos put up for each class.")] = 200,
     seed: Seed = 0,
 ) -> None:
