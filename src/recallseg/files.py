@@ -1,4 +1,4 @@
-"""Writing to disk so that a kill at any moment leaves either the old file or the new one."""
+"""Writing files so that a kill at any moment leaves either the old file or the new one."""
 
 import contextlib
 import errno
@@ -15,7 +15,7 @@ from typing import IO, Any
 from recallseg.errors import RecallsegError
 
 TEMPORARY = ".tmp"
-"""How the hidden folders end in which files are written before they are moved to their place."""
+"""Suffix of temporary folders, in which files are written before they are moved to their path."""
 
 
 @contextlib.contextmanager
@@ -36,7 +36,7 @@ def readable_disk_errors(path: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside `path`, and move it there if the block ends well.
+    """Give a temporary path beside `path`, and move it there if the block raises no error.
 
     Works for a file and for a folder that does not exist yet.
     """
@@ -53,7 +53,7 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 
 def _give_usual_mode(path: Path) -> None:
-    """Let others read a file as the user's umask says; some libraries write for one user only."""
+    """Set the permissions that the user's umask asks for; some libraries allow only the owner."""
     usual = path.with_name("usual")
     usual.touch()
     path.chmod(usual.stat().st_mode)
@@ -62,7 +62,7 @@ def _give_usual_mode(path: Path) -> None:
 def reserve(file: IO[bytes], start: int, length: int, path: Path) -> None:
     """Make sure that a part of a file under `path` can be written through a memory map.
 
-    A disk that is full when a mapped page is written ends the process without a word.
+    If the disk is full when a mapped page is written, the process dies without a message.
     """
     with readable_disk_errors(path):
         if hasattr(os, "posix_fallocate"):
@@ -70,28 +70,28 @@ def reserve(file: IO[bytes], start: int, length: int, path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Replace `path` with `text` in one move."""
+    """Replace the content of `path` by `text`, atomically."""
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def write_json(path: Path, value: Any) -> None:  # noqa: ANN401
-    """Replace `path` with `value` as JSON; NaN, which JSON lacks, must not be in it."""
+    """Replace the content of `path` by `value` as JSON, atomically; NaN is refused."""
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
 def cache_root() -> Path:
     """The folder for what can be computed again: `$RECALLSEG_CACHE`, or the user's cache."""
-    if named := os.environ.get("RECALLSEG_CACHE"):
-        return Path(named).expanduser()
+    if folder := os.environ.get("RECALLSEG_CACHE"):
+        return Path(folder).expanduser()
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "recallseg"
 
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's content, computed once for as long as the file does not change."""
-    about = path.stat()
-    return _digest(path, about.st_size, about.st_mtime_ns)
+    status = path.stat()
+    return _digest(path, status.st_size, status.st_mtime_ns)
 
 
 @functools.lru_cache(maxsize=100_000)

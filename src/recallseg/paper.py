@@ -6,10 +6,10 @@ from importlib import resources
 from typing import Any
 
 TRIPLE = ("old", "new", "all")
-"""What the three numbers of a cell of Table 1 are."""
+"""The three numbers of a cell of Table 1."""
 
 COUNTS_BACKGROUND_AS_OLD = ("FT", "LwF", "LwF-MC", "ILT", "CIL", "MiB", "SDR", "Joint")
-"""Rows of Table 1 whose `old` includes the background: only so does their `all` follow from `old`
+"""Rows of Table 1 whose `old` includes the background: only then does their `all` follow from `old`
 and `new` (for MiB in the lower half; its upper half has no background at all). S&R and RECALL leave
 it out of `old`, as the per-class tables show."""
 
@@ -17,14 +17,14 @@ NOTES = (
     "Rows of Table 1 differ in what old means: FT, Joint and the competitors count the background "
     "as an old class, S&R and RECALL do not.",
     "MiB's numbers for 19-1, 15-5 and 15-1 leave the background out altogether.",
-    "Two cells of ILT miss their own arithmetic: 10-5 overlapped by 1.6, 10-1 disjoint by 0.2.",
+    "Two cells of ILT do not add up: 10-5 overlapped by 1.6, 10-1 disjoint by 0.2.",
     "The per-class rows of FT are one scenario off: 15-5 repeats 19-1, and 15-1 is 15-5.",
     "The per-class rows of inpainting for 15-1, 10-10, 10-5 and 10-1 are said to be disjoint but "
     "are the overlapped ones of the ablation.",
     "RECALL (Web) in 15-1 overlapped is 64.8 in Table 1 and 64.9 in the table on pre-training.",
     "The per-round means of FT and the competitors leave the background out, RECALL's count it.",
 )
-"""Where the tables disagree with themselves; the tests derive each."""
+"""Where the tables contradict themselves; a test derives each."""
 
 
 @cache

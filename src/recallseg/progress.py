@@ -1,4 +1,4 @@
-"""Work through many files with all cores and a progress bar on standard error."""
+"""Process many files on all cores, with a progress bar on standard error."""
 
 import os
 from collections import deque
@@ -14,12 +14,12 @@ Result = TypeVar("Result")
 
 
 def messages() -> Console:
-    """The console for everything that is not the command's answer: standard error."""
+    """The console for everything but the command's output: standard error."""
     return Console(stderr=True)
 
 
 def tracked(items: Iterable[Item], description: str, total: int) -> Iterable[Item]:
-    """The same items, with a progress bar where a person looks on."""
+    """The same items, with a progress bar if standard error is a terminal."""
     console = messages()
     if not console.is_terminal:
         return items
@@ -40,7 +40,7 @@ def prefetch(
     ahead: int = 4,
     start: Callable[[], None] | None = None,
 ) -> Iterator[Result]:
-    """`map(function, items)` in order, with up to `ahead` results made ready by other threads.
+    """`map(function, items)` in order, with up to `ahead` results computed early by threads.
 
     Each of those threads calls `start` first.
     """

@@ -1,4 +1,4 @@
-"""What a person sees while a run goes on, and the journal that stays."""
+"""Progress on the terminal during a run, and the journal that remains."""
 
 import contextlib
 import json
@@ -29,15 +29,15 @@ class Reporter:
         self.miou = ""
 
     def say(self, sentence: str) -> None:
-        """Tell something that happened."""
+        """Print a sentence on the terminal."""
         self.console.print(sentence, highlight=False, markup=False, soft_wrap=True)
 
     def forget_after(self, phase: str, iteration: int) -> None:
         """Drop journal lines of `phase` from `iteration` on, which a resumed run writes again."""
         if self.journal and self.journal.is_file():
             lines = self.journal.read_text(encoding="utf-8").splitlines()
-            kept = [line for line in lines if not _is_after(line, phase, iteration)]
-            self.journal.write_text("".join(f"{line}\n" for line in kept), encoding="utf-8")
+            remaining = [line for line in lines if not _is_after(line, phase, iteration)]
+            self.journal.write_text("".join(f"{line}\n" for line in remaining), encoding="utf-8")
 
     def note(self, **values: Any) -> None:  # noqa: ANN401
         """Add a line to the journal."""
@@ -52,7 +52,7 @@ class Reporter:
 
     @contextlib.contextmanager
     def phase(self, name: str, total: int, done: int = 0) -> Iterator["Phase"]:
-        """Show the progress of something that has `total` parts."""
+        """Show the progress of work in `total` parts, of which `done` are done already."""
         columns = (
             TextColumn("{task.description}"),
             BarColumn(),
@@ -79,12 +79,12 @@ class Phase:
     def advance(
         self, amount: int = 1, text: str = "", per_second: tuple[float, str] | None = None
     ) -> None:
-        """Move on; `per_second` is how many of what one part stands for."""
+        """Count parts as done; `per_second` is the amount and unit of one part, to show speed."""
         self.done += amount
         now = time.monotonic()
         if per_second and now > self.started:
-            each, unit = per_second
-            text += f"  {(self.done - self.first) * each / (now - self.started):.0f} {unit}/s"
+            size, unit = per_second
+            text += f"  {(self.done - self.first) * size / (now - self.started):.0f} {unit}/s"
         self.text = text
         miou = self.reporter.miou and f"  last mIoU {self.reporter.miou}"
         self.bar.update(self.task, completed=self.done, text=text + miou)
@@ -94,7 +94,7 @@ class Phase:
             self.reporter.say(f"{self.name}: {self.done}/{self.total}{text}  {left:.0f} s left")
 
     def finish(self) -> None:
-        """Say how long it took, if it took long enough to matter, and note it in the journal."""
+        """Note in the journal how long it took, and print it if it was more than 2 seconds."""
         seconds = time.monotonic() - self.started
         self.reporter.note(phase=self.name, seconds=round(seconds, 3), parts=self.done - self.first)
         if seconds > 2:

@@ -1,16 +1,16 @@
-"""Which pixels lie near an edge, where a mask that stands beside its object goes wrong first."""
+"""Which pixels are near an edge: a shifted mask is wrong there first."""
 
 import torch.nn.functional as F
 from torch import Tensor
 
 REACH = 3
-"""How near, in pixels."""
+"""The largest distance from an edge, in pixels."""
 
 
 def near_boundary(mask: Tensor, reach: int = REACH) -> Tensor:
-    """The pixels of a mask (H,W) that have another label within `reach` pixels, as truth values.
+    """The pixels of a mask (H,W) that have another label within `reach` pixels, as booleans.
 
-    Void counts as a label here: on Pascal VOC it is what objects are outlined with.
+    Void counts as a label here: in Pascal VOC it is the outline of objects.
     """
     side = 2 * reach + 1
     labels = mask[None].float()

@@ -10,12 +10,12 @@ def frechet_distance(one: Tensor, other: Tensor) -> float:
     With centred features A and B, Σ = AᵀA, and the last trace is the sum of the singular values of
     ABᵀ. That needs no root of a matrix, and holds for fewer features than dimensions.
     """
-    means = [each.double().mean(0) for each in (one, other)]
+    means = [features.double().mean(0) for features in (one, other)]
     scaled = [
-        (each.double() - mean) / max(1, len(each) - 1) ** 0.5
-        for each, mean in zip((one, other), means, strict=True)
+        (features.double() - mean) / max(1, len(features) - 1) ** 0.5
+        for features, mean in zip((one, other), means, strict=True)
     ]
-    apart = (means[0] - means[1]).square().sum()
-    spread = sum(each.square().sum() for each in scaled)
+    distance = (means[0] - means[1]).square().sum()
+    spread = sum(features.square().sum() for features in scaled)
     shared = torch.linalg.svdvals(scaled[0] @ scaled[1].T).sum()
-    return max(0.0, float(apart + spread - 2 * shared))
+    return max(0.0, float(distance + spread - 2 * shared))

@@ -26,7 +26,7 @@ def iou(confusion: Confusion) -> Values:
 
 
 def pixel_accuracy(confusion: Confusion) -> Values:
-    """The share of each class's pixels that were found; NaN for a class not in the truth."""
+    """The share of each class's pixels predicted right; NaN for a class not in the truth."""
     return _divide(np.diagonal(confusion).astype(np.float64), confusion.sum(axis=1))
 
 
@@ -44,13 +44,13 @@ def mean_iou(values: Values, old: Sequence[int], new: Sequence[int]) -> dict[str
         "foreground": [*old, *new],
         "old_with_background": [0, *old],
     }
-    return {name: mean_of_known(values[members]) for name, members in groups.items()}
+    return {name: mean_without_nan(values[members]) for name, members in groups.items()}
 
 
-def mean_of_known(values: Values) -> float:
+def mean_without_nan(values: Values) -> float:
     """The mean without NaNs, and NaN where nothing is left."""
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if known.size else float("nan")
+    numbers = values[~np.isnan(values)]
+    return float(numbers.mean()) if numbers.size else float("nan")
 
 
 def _divide(part: Values, whole: npt.NDArray[np.int64] | Values) -> Values:
