@@ -18,7 +18,7 @@ from recallseg.progress import map_files
 
 @dataclass(frozen=True)
 class Defect:
-    """One thing that is wrong, with the file or the class it is wrong with."""
+    """One thing that is wrong, and the file or class that it concerns."""
 
     kind: str
     subject: str
@@ -36,7 +36,7 @@ class CheckReport:
 
 
 def detect_layout(root: Path) -> DatasetKind:
-    """Tell from the folders at `root` which reader opens it."""
+    """The kind of dataset at `root`, judged by its folders."""
     if not root.is_dir():
         raise RecallsegError(f"The folder {root} does not exist.")
     for inner in (root, root / "VOC2012", root / "VOCdevkit" / "VOC2012"):
@@ -46,41 +46,43 @@ def detect_layout(root: Path) -> DatasetKind:
         return kind_of("ade")
     if (root / "masks").is_dir() or (root / "classes.txt").is_file():
         return kind_of("folder")
-    known = ", ".join(name for name in DATASETS if name not in ("voc-mini", "toy"))
-    raise RecallsegError(f"{root} is in none of the layouts that recallseg reads ({known}).")
+    layouts = ", ".join(name for name in DATASETS if name not in ("voc-mini", "toy"))
+    raise RecallsegError(f"{root} is in none of the layouts that recallseg reads ({layouts}).")
 
 
 def check_dataset(root: Path) -> CheckReport:
     """Look at every file of every split that training and evaluation use."""
     kind = detect_layout(root)
-    place = kind.resolve(root)
-    classes = kind.read_classes(place)
-    names = [split for split in (kind.train, kind.val) if split in kind.splits(place)]
+    root = kind.resolve(root)
+    classes = kind.read_classes(root)
+    names = [split for split in (kind.train, kind.val) if split in kind.splits(root)]
     defects = [
-        Defect("missing split", split, f"{place} has no list or folder for it")
+        Defect("missing split", split, f"{root} has no list or folder for it")
         for split in (kind.train,)
         if split not in names
     ]
-    listings = {split: kind.listing(place, split) for split in names}
-    seen: Counter[int] = Counter()
+    listings = {split: kind.listing(root, split) for split in names}
+    mask_counts: Counter[int] = Counter()
     for split, listing in listings.items():
         defects += _list_defects(split, listing)
-        whole = [stem for stem in listing.stems if stem in listing.photos and stem in listing.masks]
-        found = map_files(
+        paired = [
+            stem for stem in listing.stems if stem in listing.photos and stem in listing.masks
+        ]
+        results = map_files(
             partial(_pair_defects, listing, len(classes)),
-            list(dict.fromkeys(whole)),
+            list(dict.fromkeys(paired)),
             f"Checking {split}",
         )
-        for labels, broken in found:
-            defects += broken
+        for labels, pair_defects in results:
+            defects += pair_defects
             if split == kind.train:
-                seen.update(labels)
+                mask_counts.update(labels)
     defects += _stray_masks(listings)
     if kind.train in listings:
         defects += [
             Defect("class never seen", name, f"no mask of '{kind.train}' holds label {number}")
             for number, name in enumerate(classes)
-            if number > 0 and not seen[number]
+            if number > 0 and not mask_counts[number]
         ]
     if len(listings) == 2:
         shared = set.intersection(*(set(listing.stems) for listing in listings.values()))
@@ -89,7 +91,7 @@ def check_dataset(root: Path) -> CheckReport:
             for stem in sorted(shared)
         ]
     counts = {split: len(listing.stems) for split, listing in listings.items()}
-    return CheckReport(kind.name, place, counts, tuple(defects))
+    return CheckReport(kind.name, root, counts, tuple(defects))
 
 
 def _list_defects(split: str, listing: Listing) -> Iterator[Defect]:
@@ -97,11 +99,11 @@ def _list_defects(split: str, listing: Listing) -> Iterator[Defect]:
         yield Defect("unpaired file", stem, f"{what} ({split})")
     for stem, count in Counter(listing.stems).items():
         if count > 1:
-            yield Defect("listed twice", stem, f"stands {count} times in '{split}'")
+            yield Defect("listed twice", stem, f"is {count} times in '{split}'")
 
 
 def _stray_masks(listings: dict[str, Listing]) -> Iterator[Defect]:
-    """Masks in no list whose photo is missing; photos without masks are common in VOC."""
+    """Masks that no list names and that have no photo; photos without masks are common in VOC."""
     listed = {stem for listing in listings.values() for stem in listing.stems}
     masks = {stem for listing in listings.values() for stem in listing.masks}
     photos = {stem for listing in listings.values() for stem in listing.photos}

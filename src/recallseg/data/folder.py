@@ -1,8 +1,8 @@
-"""People's own data: `images/`, `masks/` and `classes.txt`.
+"""Your own data: `images/`, `masks/` and `classes.txt`.
 
-`classes.txt` has one name a line in the order of their ids. Id 0 is the background; a file that
-does not start with `background` counts from 1. `train.txt` and `val.txt` may list stems; without
-them every photo is for training.
+`classes.txt` has one class name per line, in the order of their ids. Id 0 is the background; a
+file that does not start with `background` counts from 1. `train.txt` and `val.txt` may list stems;
+without them every photo is for training.
 """
 
 import re
@@ -21,7 +21,7 @@ def read_classes(root: Path) -> tuple[str, ...]:
     """The class names by id, background first."""
     path = root / "classes.txt"
     if not path.is_file():
-        raise RecallsegError(f"{path} is missing; write one class name a line into it.")
+        raise RecallsegError(f"{path} is missing; write one class name per line into it.")
     names = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     names = [name for name in names if name]
     if not names or names[0].lower() != "background":
@@ -46,17 +46,17 @@ def splits(root: Path) -> tuple[str, ...]:
 
 
 def listing(root: Path, split: str) -> Listing:
-    """All photos and masks by stem, or those of `split` where lists are given."""
+    """The photos and masks of a split: those in its list, or without lists all of them."""
     photos = _by_stem(root / "images", PHOTO_ENDINGS)
     masks = _by_stem(root / "masks", (".png",))
-    if (lines := root / f"{split}.txt").is_file():
-        text = lines.read_text(encoding="utf-8")
+    if (path := root / f"{split}.txt").is_file():
+        text = path.read_text(encoding="utf-8")
         stems = [line.strip() for line in text.splitlines() if line.strip()]
     elif split == "train":
         stems = sorted(photos.keys() | masks.keys())
         if "val" in splits(root):
-            kept_apart = set(listing(root, "val").stems)
-            stems = [stem for stem in stems if stem not in kept_apart]
+            val_stems = set(listing(root, "val").stems)
+            stems = [stem for stem in stems if stem not in val_stems]
     else:
         raise RecallsegError(f"{root} has no split '{split}'; it has {', '.join(splits(root))}.")
     return Listing(tuple(stems), photos, masks)
@@ -64,11 +64,11 @@ def listing(root: Path, split: str) -> Listing:
 
 def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
     if not folder.is_dir():
-        raise RecallsegError(f"{folder} is missing; it must hold one file for every photo.")
-    found: dict[str, Path] = {}
+        raise RecallsegError(f"{folder} is missing; it must hold one file per photo.")
+    paths: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         if path.suffix.lower() in endings:
-            if path.stem in found:
-                raise RecallsegError(f"{path} and {found[path.stem]} have the same stem.")
-            found[path.stem] = path
-    return found
+            if path.stem in paths:
+                raise RecallsegError(f"{path} and {paths[path.stem]} have the same stem.")
+            paths[path.stem] = path
+    return paths

@@ -9,7 +9,7 @@ from PIL import Image
 
 @cache
 def voc_palette() -> npt.NDArray[np.uint8]:
-    """VOC's (256, 3) RGB table: the bits of an id, dealt out to red, green and blue in turn."""
+    """VOC's (256, 3) RGB table: the bits of an id go to red, green and blue in turn."""
     ids = np.arange(256)
     palette = np.zeros((256, 3), dtype=np.uint8)
     for level in range(8):

@@ -1,4 +1,4 @@
-"""A zip file of small pictures: what a run leaves for people to look at."""
+"""A zip file of small pictures, which a run writes for people to look at."""
 
 import zipfile
 from collections.abc import Iterator
@@ -15,11 +15,11 @@ from recallseg.data.shrink import resized
 from recallseg.files import atomic_path
 
 LONGER_SIDE = 256
-"""Larger pictures are brought down to this."""
+"""Larger pictures are shrunk to this, in pixels."""
 
 
 class PictureWriter:
-    """Adds pictures to a zip file, small enough to keep."""
+    """Adds pictures to a zip file, shrunk to `longer_side`."""
 
     def __init__(self, archive: zipfile.ZipFile, longer_side: int) -> None:
         self.archive, self.longer_side = archive, longer_side
@@ -31,11 +31,11 @@ class PictureWriter:
         self._add(f"{name}.png", image, "PNG")
 
     def add_photo(self, name: str, photo: Image.Image) -> None:
-        """Add a photo as a JPEG, without whatever else its file said."""
+        """Add a photo as a JPEG, without the metadata of its file."""
         self._add(f"{name}.jpg", self._small(photo, Image.Resampling.LANCZOS), "JPEG")
 
     def add_text(self, name: str, text: str) -> None:
-        """Add a file that says what the pictures are."""
+        """Add a text file that describes the pictures."""
         self.archive.writestr(zipfile.ZipInfo(name), text)
 
     def _small(self, image: Image.Image, resampling: Image.Resampling) -> Image.Image:
@@ -49,7 +49,7 @@ class PictureWriter:
 
 @contextmanager
 def write_pictures(path: Path, longer_side: int = LONGER_SIDE) -> Iterator[PictureWriter]:
-    """A zip file to add pictures to; it appears when the block ends well."""
+    """A zip file to add pictures to; it is complete when the block ends, or not there at all."""
     with atomic_path(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         yield PictureWriter(archive, longer_side)
 
@@ -65,8 +65,8 @@ class Pictures:
 
     def names(self) -> list[str]:
         """The names of all masks, without their endings."""
-        found = self._archive.namelist() if self._archive else []
-        return [name.removesuffix(".png") for name in found if name.endswith(".png")]
+        names = self._archive.namelist() if self._archive else []
+        return [name.removesuffix(".png") for name in names if name.endswith(".png")]
 
     def mask(self, name: str) -> Mask:
         """A mask's class ids (H, W)."""
@@ -79,9 +79,9 @@ class Pictures:
             return image.convert("RGB")
 
     def text(self, name: str) -> str | None:
-        """A file that says what the pictures are, or None where there is none."""
-        found = self._archive is not None and name in self._archive.namelist()
-        return self._bytes(name).decode() if found else None
+        """A text file that describes the pictures, or None if there is none."""
+        exists = self._archive is not None and name in self._archive.namelist()
+        return self._bytes(name).decode() if exists else None
 
     def _bytes(self, name: str) -> bytes:
         assert self._archive is not None

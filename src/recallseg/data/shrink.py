@@ -1,4 +1,4 @@
-"""A small copy of a dataset in VOC's layout, for machines that cannot afford the whole."""
+"""A small copy of a dataset in VOC's layout, for machines too small for the whole."""
 
 import random
 from pathlib import Path
@@ -17,7 +17,7 @@ from recallseg.progress import map_files
 def shrink_dataset(
     root: Path, out: Path, *, longer_side: int, train: int, val: int, seed: int
 ) -> dict[str, int]:
-    """Copy a random choice of pairs, resized; give the number of pairs in each split.
+    """Copy a random sample of pairs, resized; gives the number of pairs in each split.
 
     Photos are resampled by Lanczos' filter, masks by nearest neighbour, so that no label appears
     that was not there. `out` appears only when it is complete.
@@ -25,30 +25,30 @@ def shrink_dataset(
     if out.exists():
         raise RecallsegError(f"{out} exists already; name a new folder.")
     root = resolve_root(root)
-    chosen = {
+    sample = {
         split: _choose(root, split, count, seed)
         for split, count in (("train_aug", train), ("val", val))
     }
     with atomic_path(out) as target:
         for name in ("JPEGImages", "SegmentationClassAug", str(LISTS)):
             (target / name).mkdir(parents=True)
-        for split, pairs in chosen.items():
+        for split, pairs in sample.items():
             map_files(lambda pair: _copy(pair, target, longer_side), pairs, f"Shrinking {split}")
             stems = "".join(f"{pair.stem}\n" for pair in pairs)
             (target / LISTS / f"{split}.txt").write_text(stems, encoding="utf-8")
-    return {split: len(pairs) for split, pairs in chosen.items()}
+    return {split: len(pairs) for split, pairs in sample.items()}
 
 
 def _choose(root: Path, split: str, count: int, seed: int) -> list[Pair]:
     pairs = listing(root, split).pairs()
     if count > len(pairs):
         raise RecallsegError(f"'{split}' of {root} holds {len(pairs)} photos, not {count}.")
-    picked = random.Random(f"{seed}/{split}").sample(range(len(pairs)), count)
-    return [pairs[index] for index in sorted(picked)]
+    rows = random.Random(f"{seed}/{split}").sample(range(len(pairs)), count)
+    return [pairs[row] for row in sorted(rows)]
 
 
 def resized(size: tuple[int, int], longer_side: int) -> tuple[int, int]:
-    """`size` with its longer side brought down to `longer_side`; never enlarged."""
+    """`size` with its longer side shrunk to `longer_side`; never enlarged."""
     scale = min(1.0, longer_side / max(size))
     return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
 

@@ -1,6 +1,6 @@
 """The paper's pre-processing (sec. 6): random scale, mirror, pad, crop.
 
-Every random choice comes from a generator that the caller gives, so that a view of a photo is a
+Every random choice comes from a generator that the caller passes, so that a view of a photo is a
 pure function of its seed, on any thread and after any restart.
 """
 
@@ -69,30 +69,30 @@ def random_part(height: int, width: int, area: tuple[float, float], rng: Random)
 class ViewRecipe:
     """How a training view is cut from a photo and its mask.
 
-    As a `window`, the photo is scaled by U(low, high) and mirrored by chance, and a `crop`×`crop`
-    window is taken at a random place. A photo smaller than the window lands at a random place in
-    it; the rest is filled with the `padding` colour, and with PADDING in the mask. A `stretched`
-    view is a random part of the photo, brought to `crop`×`crop` and mirrored by chance. A label is
-    the one at the middle of its pixel in the unscaled mask: torchvision's own resizing of masks
-    takes the one at the pixel's corner, half a pixel beside the photo.
+    As a `window`, the photo is scaled by U(low, high) and mirrored at random, and a `crop`×`crop`
+    window is cut at a random position. A smaller photo is put at a random position in the window;
+    the rest is filled with the `padding` colour, and with PADDING in the mask. A `stretched` view
+    is a random part of the photo, brought to `crop`×`crop` and mirrored at random. Labels are read
+    at the middle of their pixel in the unscaled mask: torchvision's `NEAREST` reads them at the
+    pixel's corner, half a pixel beside the photo.
     """
 
     crop: int
     scale: tuple[float, float] = (0.5, 1.5)
     padding: Colour = (124, 116, 104)
     label_stride: int = 1
-    """Labels are kept at one pixel out of n in each direction, the one in their middle; the loss is
-    computed there, and costs less."""
+    """Labels are kept for one pixel out of n in each direction, the middle one; the loss is
+    computed only there, which costs less."""
     cut: Literal["window", "stretched"] = "window"
 
     @property
     def label_size(self) -> int:
         """Height and width of a view's labels."""
-        return len(range(self.crop)[self.kept])
+        return len(range(self.crop)[self.label_rows])
 
     @property
-    def kept(self) -> slice:
-        """The pixels along a side whose labels are kept."""
+    def label_rows(self) -> slice:
+        """The rows, and equally columns, whose labels are kept."""
         return slice(self.label_stride // 2, None, self.label_stride)
 
     def __call__(
@@ -140,6 +140,6 @@ class ViewRecipe:
         return view, cut(mask[None], InterpolationMode.NEAREST_EXACT, PADDING)[0]
 
     def _offset(self, length: int, rng: Random) -> int:
-        """Where the window begins along one side; negative where the photo is smaller than it."""
+        """The start of the window along one side; negative if the photo is smaller."""
         slack = length - self.crop
         return rng.randint(min(0, slack), max(0, slack))

@@ -6,11 +6,11 @@ from recallseg.progress import map_files
 
 
 def verify(dataset: SegmentationDataset) -> None:
-    """Read all photos and masks; the first broken one is an error. Sound splits are remembered."""
-    remembered = cache_root() / "verified" / dataset.signature()
-    if not remembered.is_file():
+    """Read all photos and masks; the first broken one is an error. Good splits are remembered."""
+    marker = cache_root() / "verified" / dataset.signature()
+    if not marker.is_file():
         map_files(lambda row: _read(dataset, row), range(len(dataset)), f"Reading {dataset.split}")
-        write_text(remembered, f"{dataset.root} {dataset.split}\n")
+        write_text(marker, f"{dataset.root} {dataset.split}\n")
 
 
 def _read(dataset: SegmentationDataset, row: int) -> None:

@@ -16,11 +16,11 @@ LISTS = Path("ImageSets/Segmentation")
 
 
 def resolve_root(root: Path) -> Path:
-    """The folder that holds the lists, where `root` is it or one of the usual ones above it."""
-    for place in (root, root / "VOC2012", root / "VOCdevkit" / "VOC2012"):
-        if (place / LISTS).is_dir():
-            return place
-    raise RecallsegError(f"{root} is not in the layout of VOC 2012: it has no {LISTS}/ in it.")
+    """The folder with the lists: `root` itself, or the usual one below it."""
+    for folder in (root, root / "VOC2012", root / "VOCdevkit" / "VOC2012"):
+        if (folder / LISTS).is_dir():
+            return folder
+    raise RecallsegError(f"{root} is not in the layout of VOC 2012: it has no {LISTS}/.")
 
 
 def splits(root: Path) -> tuple[str, ...]:
