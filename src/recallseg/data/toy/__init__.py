@@ -1,7 +1,7 @@
 """A world that is drawn from code: scenes with exact masks, site photos, a generator's pictures.
 
-It has the classes of Pascal VOC, and needs neither files nor a download. `scenes` says who is seen
-where; `studio` turns drawings into pixels and masks; a `Style` is a look of the same things.
+It has the classes of Pascal VOC, and needs neither files nor a download. `scenes` decides what is
+where; `studio` turns drawings into pixels and masks; a `Style` is another look of the same things.
 """
 
 from recallseg.data.toy.portraits import SUBJECTS, TWINS, draw_plate, draw_snapshot

@@ -23,12 +23,12 @@ class Build:
 
 
 def legs(pen: Pen, dice: Dice, build: Build, far: bool) -> None:
-    """The two legs on the far side or on the near side, in a step of chance."""
+    """The two legs on the far side or on the near side, in a random step."""
     swing = dice.between(0.02, 0.09)
     colour = shade(build.legs, -0.25) if far else build.legs
-    for place in (1, 3) if far else (0, 2):
-        hip = build.hips[place]
-        foot = hip + (swing if place in (1, 2) else -swing)
+    for index in (1, 3) if far else (0, 2):
+        hip = build.hips[index]
+        foot = hip + (swing if index in (1, 2) else -swing)
         knee = ((hip + foot) / 2 + 0.015, (build.belly + 1) / 2)
         width = build.leg_width
         pen.line([(hip, build.belly), knee, (foot, 0.95)], [1.7 * width, width, width], colour)

@@ -20,13 +20,13 @@ class Canvas:
         self._pixels = np.zeros((height, width), dtype="<u4")
 
     def polygon(self, corners: Sequence[Corner], colour: tuple[int, int, int, int]) -> None:
-        """Fill all pixels whose centre is inside; where edges cross, every second part is."""
+        """Fill all pixels whose centre is inside, by the even-odd rule."""
         value = int.from_bytes(bytes(colour), "little")
         levels = [y for _, y in corners]
         top, bottom = max(0, min(levels)), min(self.height, max(levels))
         crossings: list[list[int]] = [[] for _ in range(top, bottom)]
-        for place, (x0, y0) in enumerate(corners):
-            x1, y1 = corners[place - 1]
+        for index, (x0, y0) in enumerate(corners):
+            x1, y1 = corners[index - 1]
             if y0 > y1:
                 x0, y0, x1, y1 = x1, y1, x0, y0
             first, last = max(y0, top), min(y1, bottom)
@@ -38,13 +38,13 @@ class Canvas:
         for y, row in enumerate(crossings, top):
             row.sort()
             line = self._pixels[y]
-            for place in range(0, len(row) - 1, 2):
-                line[max(0, row[place]) : max(0, row[place + 1])] = value
+            for index in range(0, len(row) - 1, 2):
+                line[max(0, row[index]) : max(0, row[index + 1])] = value
 
     def box(
         self, left: int, top: int, right: int, bottom: int, colour: tuple[int, int, int, int]
     ) -> None:
-        """Fill a rectangle, which is much quicker than as a polygon."""
+        """Fill a rectangle, much faster than as a polygon."""
         value = int.from_bytes(bytes(colour), "little")
         self._pixels[max(0, top) : max(0, bottom), max(0, left) : max(0, right)] = value
 

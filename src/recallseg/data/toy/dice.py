@@ -1,4 +1,4 @@
-"""Chance that is the same on every machine: PCG64's raw numbers and exact arithmetic on them."""
+"""Random numbers that are the same on every machine: PCG64's raw output and exact arithmetic."""
 
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
@@ -10,7 +10,7 @@ T = TypeVar("T")
 
 
 class Dice:
-    """Chance that depends on a key of whole numbers only."""
+    """Random numbers that depend only on a key of whole numbers."""
 
     def __init__(self, *key: int) -> None:
         self._bits = np.random.PCG64(np.random.SeedSequence(key))
@@ -20,27 +20,27 @@ class Dice:
         return low + (high - low) * (int(self._bits.random_raw()) >> 11) * 2.0**-53
 
     def below(self, end: int) -> int:
-        """A whole number from 0 up to `end`, without it."""
+        """A whole number from 0 to `end` - 1."""
         return (int(self._bits.random_raw()) >> 32) * end >> 32
 
     def chance(self, share: float) -> bool:
-        """Whether something happens that happens in this share of cases."""
+        """True with this probability."""
         return self.between(0, 1) < share
 
     def pick(self, options: Sequence[T]) -> T:
-        """One of the options, each as likely."""
+        """One of the options, all equally likely."""
         return options[self.below(len(options))]
 
     def shuffled(self, options: Sequence[T]) -> list[T]:
-        """The options in an order of chance."""
+        """The options in random order."""
         left = list(options)
         return [left.pop(self.below(len(left))) for _ in range(len(left))]
 
     def noise(self, height: int, width: int) -> npt.NDArray[np.uint8]:
-        """Bytes of chance, (height, width)."""
+        """Random bytes, (height, width)."""
         raw = np.asarray(self._bits.random_raw((height * width + 7) // 8)).astype("<u8")
         return raw.view(np.uint8)[: height * width].reshape(height, width)
 
     def weighted(self, weights: Mapping[T, int]) -> T:
-        """One of the keys, as likely as its weight says."""
+        """One of the keys, with a probability in proportion to its weight."""
         return self.pick([key for key, weight in weights.items() for _ in range(weight)])

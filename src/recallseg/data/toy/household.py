@@ -40,8 +40,8 @@ def chair(pen: Pen, dice: Dice) -> None:
         pen.soft_box(0.2, 0.1, 0.48, 0.4, shade(cloth, 0.15), 0.06)
     else:
         pen.line([(0.12, 0.06), (0.56, 0.06)], 0.085, wood)
-        for place in range(3):
-            x = 0.24 + 0.1 * place
+        for index in range(3):
+            x = 0.24 + 0.1 * index
             pen.line([(x, 0.08), (x, 0.5)], 0.042, shade(wood, 0.12))
     pen.fill(
         [(0.14, 0.48), (0.58, 0.48), (0.66, 0.62), (0.04, 0.62)],
@@ -83,11 +83,11 @@ def sofa(pen: Pen, dice: Dice) -> None:
         pen.line([(x, 0.88), (x, 0.97)], 0.07, (84, 60, 46))
     pen.soft_box(0.12, 0.06, 1.8, 0.8, shade(cloth, -0.14), 0.14)
     width = 1.4 / seats
-    for place in range(seats):
-        left = 0.26 + place * width
+    for index in range(seats):
+        left = 0.26 + index * width
         pen.soft_box(left + 0.01, 0.14, left + width - 0.01, 0.58, shade(cloth, 0.08), 0.09)
-    for place in range(seats):
-        left = 0.26 + place * width
+    for index in range(seats):
+        left = 0.26 + index * width
         pen.soft_box(left + 0.005, 0.52, left + width - 0.005, 0.74, shade(cloth, 0.2), 0.07)
     pen.box(0.2, 0.72, 1.72, 0.9, shade(cloth, -0.08))
     for left in (0.0, 1.64):
@@ -118,9 +118,9 @@ def pottedplant(pen: Pen, dice: Dice) -> None:
         for x in (0.31, 0.36, 0.41):
             pen.line([(x, 0.15), (x, 0.6)], 0.016, shade(green, 0.35))
     else:
-        for place in range(9):
-            turn = (place * 5 % 9 - 4) * 0.048
-            tone = shade(green, (-0.2, 0.0, 0.16)[place % 3])
+        for index in range(9):
+            turn = (index * 5 % 9 - 4) * 0.048
+            tone = shade(green, (-0.2, 0.0, 0.16)[index % 3])
             length = dice.between(0.46, 0.66) if kind == 1 else dice.between(0.34, 0.54)
             leaf(pen.at(0.36, 0.68), turn, length, 0.085 if kind == 1 else 0.12, tone)
         petals = dice.pick(((236, 96, 120), (250, 206, 80), (244, 240, 246)))
@@ -147,10 +147,10 @@ def tvmonitor(pen: Pen, dice: Dice) -> None:
             mix(sky, (30, 80, 60), 0.7),
         )
     else:
-        for place in range(4):
-            top = 0.13 + 0.15 * place
+        for index in range(4):
+            top = 0.13 + 0.15 * index
             pen.box(
-                0.14, top, dice.between(0.5, 1.1), top + 0.07, shade(sky, (0.6, 0.35)[place % 2])
+                0.14, top, dice.between(0.5, 1.1), top + 0.07, shade(sky, (0.6, 0.35)[index % 2])
             )
     pen.fill([(0.06, 0.06), (0.4, 0.06), (0.06, 0.5)], shade(sky, 0.28))
     pen.dot(1.22, 0.8, 0.016, (90, 230, 120))

@@ -15,7 +15,7 @@ from recallseg.data.toy.dice import Dice
 Colour = tuple[int, int, int]
 
 EYE: Colour = (28, 24, 30)
-"""Of everything that looks back."""
+"""The colour of all eyes."""
 Point = tuple[float, float]
 
 _STEPS = 128
@@ -24,11 +24,11 @@ _COS, _SIN = 0.9987954562051724, 0.049067674327418015
 
 def _directions() -> tuple[Point, ...]:
     """The unit circle in equal steps, by products and sums, which round alike everywhere."""
-    found, x, y = [], 1.0, 0.0
+    points, x, y = [], 1.0, 0.0
     for _ in range(_STEPS):
-        found.append((x, y))
+        points.append((x, y))
         x, y = x * _COS - y * _SIN, x * _SIN + y * _COS
-    return tuple(found)
+    return tuple(points)
 
 
 DIRECTIONS = _directions()
@@ -138,8 +138,8 @@ class Pen:
         self, points: Sequence[Point], widths: float | Sequence[float], colour: Colour
     ) -> None:
         """A line with round ends through the points; widths may differ from point to point."""
-        given = [widths] * len(points) if isinstance(widths, float | int) else widths
-        for (one, other), (thick, thin) in zip(pairwise(points), pairwise(given), strict=True):
+        all_widths = [widths] * len(points) if isinstance(widths, float | int) else widths
+        for (one, other), (thick, thin) in zip(pairwise(points), pairwise(all_widths), strict=True):
             self.fill(_segment(one, other, thick / 2, thin / 2), colour)
 
 
@@ -170,9 +170,9 @@ _WEIGHTS = tuple(
 def smooth(points: Sequence[Point]) -> list[Point]:
     """Catmull and Rom's closed curve through the points."""
     count, curve = len(points), []
-    for place in range(count):
+    for index in range(count):
         (x0, y0), (x1, y1), (x2, y2), (x3, y3) = (
-            points[(place + shift) % count] for shift in (-1, 0, 1, 2)
+            points[(index + shift) % count] for shift in (-1, 0, 1, 2)
         )
         curve += [
             (a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3)
@@ -183,16 +183,16 @@ def smooth(points: Sequence[Point]) -> list[Point]:
 
 def direction(turn: float) -> Point:
     """Cosine and sine of a share of a full turn, from the table, with lines between its points."""
-    place = (turn - math.floor(turn)) * _STEPS
-    low = int(place)
-    share = place - low
+    position = (turn - math.floor(turn)) * _STEPS
+    low = int(position)
+    share = position - low
     (a, b), (c, d) = DIRECTIONS[low % _STEPS], DIRECTIONS[(low + 1) % _STEPS]
     return a + (c - a) * share, b + (d - b) * share
 
 
 def ring(count: int) -> list[Point]:
-    """So many directions at equal distances."""
-    return [direction(place / count) for place in range(count)]
+    """`count` directions at equal distances."""
+    return [direction(index / count) for index in range(count)]
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,9 @@ def goldfish(pen: Pen, dice: Dice) -> None:
         [(0.04, 0.5), (0.3, 0.24), (0.7, 0.26), (1.02, 0.48), (0.7, 0.76), (0.3, 0.78)], scales
     )
     pen.oval(0.62, 0.66, 0.14, 0.08, shade(scales, 0.3), turn=0.1)
-    for place in range(6):
+    for index in range(6):
         pen.oval(
-            0.5 + 0.12 * (place % 3), 0.42 + 0.13 * (place // 3), 0.05, 0.04, shade(scales, 0.25)
+            0.5 + 0.12 * (index % 3), 0.42 + 0.13 * (index // 3), 0.05, 0.04, shade(scales, 0.25)
         )
     pen.dot(0.22, 0.44, 0.07, (250, 250, 250))
     pen.dot(0.2, 0.44, 0.04, (30, 26, 34))
@@ -52,16 +52,16 @@ def goldfish(pen: Pen, dice: Dice) -> None:
 def lighthouse(pen: Pen, dice: Dice) -> None:
     """Bands of paint up to the lamp."""
     paint = dice.pick(pen.paints)
-    for place in range(5):
-        low, high = 0.98 - 0.14 * place, 0.84 - 0.14 * place
-        wide, narrow = 0.2 - 0.018 * place, 0.182 - 0.018 * place
+    for index in range(5):
+        low, high = 0.98 - 0.14 * index, 0.84 - 0.14 * index
+        wide, narrow = 0.2 - 0.018 * index, 0.182 - 0.018 * index
         corners = [
             (0.26 - wide, low),
             (0.26 + wide, low),
             (0.26 + narrow, high),
             (0.26 - narrow, high),
         ]
-        pen.fill(corners, CREAM if place % 2 else paint)
+        pen.fill(corners, CREAM if index % 2 else paint)
     pen.box(0.1, 0.25, 0.42, 0.29, (70, 66, 74))
     pen.box(0.16, 0.13, 0.36, 0.25, (255, 230, 130))
     pen.fill([(0.12, 0.14), (0.26, 0.01), (0.4, 0.14)], shade(paint, -0.2))
@@ -128,18 +128,18 @@ def traffic_light(pen: Pen, dice: Dice) -> None:
     pen.line([(0.2, 0.6), (0.2, 0.99)], 0.07, (84, 88, 94))
     pen.soft_box(0.04, 0.0, 0.36, 0.66, (48, 52, 58), 0.06)
     lamps = ((226, 54, 48), (250, 196, 60), (70, 200, 100))
-    for place, lamp in enumerate(lamps):
-        pen.dot(0.2, 0.12 + 0.21 * place, 0.085, lamp if place == lit else shade(lamp, -0.65))
+    for index, lamp in enumerate(lamps):
+        pen.dot(0.2, 0.12 + 0.21 * index, 0.085, lamp if index == lit else shade(lamp, -0.65))
 
 
 def umbrella(pen: Pen, dice: Dice) -> None:
     """Open, in two colours."""
     one, other = dice.pick(pen.paints), CREAM
     pen.line([(0.6, 0.05), (0.6, 0.9), (0.5, 0.97), (0.42, 0.9)], 0.035, (96, 70, 52))
-    for place in range(4):
-        left, right = 0.3 * place, 0.3 * place + 0.3
+    for index in range(4):
+        left, right = 0.3 * index, 0.3 * index + 0.3
         middle = (left + right) / 2
-        lift = (0.14, 0.05, 0.05, 0.14)[place]
+        lift = (0.14, 0.05, 0.05, 0.14)[index]
         pen.blob(
             [
                 (0.6, 0.04),
@@ -149,7 +149,7 @@ def umbrella(pen: Pen, dice: Dice) -> None:
                 (right, 0.46),
                 (right, 0.3 + lift),
             ],
-            other if place % 2 else one,
+            other if index % 2 else one,
         )
     pen.line([(0.6, 0.08), (0.6, 0.01)], 0.03, (96, 70, 52))
 

@@ -12,7 +12,7 @@ SKINS = (
     *(((226, 176, 138), hair) for hair in HAIRS[:2]),
     *(((190, 136, 98), BLACK_HAIR), ((150, 100, 72), BLACK_HAIR), ((112, 74, 56), (22, 18, 20))),
 )
-"""Skin and hair that are seen together."""
+"""Colours of skin and hair that go together."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Clothes:
 
     @classmethod
     def of(cls, pen: Pen, dice: Dice) -> "Clothes":
-        """Picked by chance."""
+        """Clothes picked at random."""
         trousers = dice.pick(((58, 76, 120), (62, 60, 66), (132, 108, 84), (86, 96, 74)))
         return cls(*dice.pick(SKINS), dice.pick(pen.paints), trousers, dice.chance(0.5))
 

@@ -18,9 +18,9 @@ WALLS = ((226, 214, 190), (188, 206, 206), (214, 186, 170), (196, 204, 176), (20
 def wash(pen: Pen, wide: float, top: float, bottom: float, ends: tuple[Colour, Colour]) -> None:
     """A gradient from one colour at the top to another at the bottom."""
     bands = 20
-    for place in range(bands):
-        low, high = (top + (bottom - top) * (place + step) / bands for step in (0, 1))
-        pen.box(0, low, wide, high + 0.01, mix(*ends, place / (bands - 1)))
+    for index in range(bands):
+        low, high = (top + (bottom - top) * (index + step) / bands for step in (0, 1))
+        pen.box(0, low, wide, high + 0.01, mix(*ends, index / (bands - 1)))
 
 
 def sky(pen: Pen, dice: Dice, wide: float, bottom: float) -> None:
@@ -47,11 +47,11 @@ def hills(pen: Pen, dice: Dice, wide: float, horizon: float, tones: tuple[Colour
 
 def tufts(pen: Pen, dice: Dice, wide: float, top: float, tone: Colour, count: int) -> None:
     """Blades of grass and a few flowers."""
-    for place in range(count):
+    for index in range(count):
         x, y = dice.between(0, wide), dice.between(top + 0.03, 1)
         length = 0.03 + 0.05 * (y - top)
         pen.line([(x, y), (x + dice.between(-0.02, 0.02), y - length)], 0.008, tone)
-        if place % 6 == 0:
+        if index % 6 == 0:
             pen.dot(
                 x, y - length, 0.011, dice.pick(((250, 230, 120), (244, 244, 250), (236, 140, 160)))
             )
@@ -95,8 +95,8 @@ def meadow(pen: Pen, dice: Dice, wide: float) -> None:
     wash(pen, wide, 0.46, 1, (shade(grass, 0.12), shade(grass, -0.2)))
     if dice.chance(0.4):
         wood = dice.pick(WOODS)
-        for place in range(9):
-            pen.line([(0.2 * place, 0.44), (0.2 * place, 0.58)], 0.024, wood)
+        for index in range(9):
+            pen.line([(0.2 * index, 0.44), (0.2 * index, 0.58)], 0.024, wood)
         for y in (0.47, 0.53):
             pen.line([(0, y), (wide, y)], 0.016, shade(wood, 0.15))
     tufts(pen, dice, wide, 0.5, shade(grass, -0.3), 40)
@@ -112,8 +112,8 @@ def _houses(pen: Pen, dice: Dice, wide: float, ground: float) -> None:
         pen.box(left, top, right, ground, wall)
         pen.box(left - 0.01, top - 0.025, right + 0.01, top, shade(wall, -0.3))
         for row in range(int((ground - top) / 0.15)):
-            for place in range(int((right - left) / 0.11)):
-                x, y = left + 0.035 + 0.11 * place, top + 0.045 + 0.15 * row
+            for index in range(int((right - left) / 0.11)):
+                x, y = left + 0.035 + 0.11 * index, top + 0.045 + 0.15 * row
                 glass = (250, 224, 150) if dice.chance(0.2) else shade(wall, -0.35)
                 pen.box(x, y, x + 0.055, y + 0.08, glass)
         left = right
@@ -126,16 +126,16 @@ def street(pen: Pen, dice: Dice, wide: float) -> None:
         _houses(pen, dice, wide, 0.58)
     else:
         hills(pen, dice, wide, 0.52, ((130, 156, 120), (110, 146, 96)))
-        for place in range(4):
-            oak(pen.at(wide * place / 4 + dice.between(-0.1, 0.1), 0.24, 0.36), dice)
+        for index in range(4):
+            oak(pen.at(wide * index / 4 + dice.between(-0.1, 0.1), 0.24, 0.36), dice)
     if dice.chance(0.4):
         traffic_light(pen.at(dice.between(0.1, wide - 0.2), 0.22, 0.42), dice)
     asphalt = dice.pick(((106, 108, 116), (122, 118, 116), (92, 96, 108)))
     pen.box(0, 0.56, wide, 0.66, (188, 182, 174))
     pen.box(0, 0.65, wide, 0.68, (148, 142, 138))
     wash(pen, wide, 0.68, 1, (shade(asphalt, 0.1), shade(asphalt, -0.15)))
-    for place in range(6):
-        pen.box(0.3 * place - 0.1, 0.84, 0.3 * place + 0.06, 0.862, (232, 226, 206))
+    for index in range(6):
+        pen.box(0.3 * index - 0.1, 0.84, 0.3 * index + 0.06, 0.862, (232, 226, 206))
 
 
 def railway(pen: Pen, dice: Dice, wide: float) -> None:
@@ -148,8 +148,8 @@ def railway(pen: Pen, dice: Dice, wide: float) -> None:
         oak(pen.at(dice.between(0, wide - 0.3), 0.26, 0.34), dice)
     pen.box(0, 0.58, wide, 0.74, (150, 168, 112))
     wash(pen, wide, 0.72, 0.9, ((152, 140, 128), (126, 116, 108)))
-    for place in range(16):
-        pen.box(0.1 * place, 0.8, 0.1 * place + 0.04, 0.87, (98, 76, 62))
+    for index in range(16):
+        pen.box(0.1 * index, 0.8, 0.1 * index + 0.04, 0.87, (98, 76, 62))
     for y in (0.81, 0.855):
         pen.box(0, y, wide, y + 0.014, (170, 174, 182))
     wash(pen, wide, 0.9, 1, ((190, 184, 176), (170, 164, 158)))
@@ -160,8 +160,8 @@ def room(pen: Pen, dice: Dice, wide: float) -> None:
     wall = dice.pick(WALLS)
     wash(pen, wide, 0, 0.64, (shade(wall, 0.1), wall))
     if dice.chance(0.35):
-        for place in range(14):
-            pen.box(0.12 * place, 0, 0.12 * place + 0.05, 0.62, shade(wall, 0.12))
+        for index in range(14):
+            pen.box(0.12 * index, 0, 0.12 * index + 0.05, 0.62, shade(wall, 0.12))
     for x in (dice.between(0.06, 0.24), dice.between(0.56, wide - 0.4)):
         ornament = dice.below(4)
         if ornament == 0:
@@ -196,9 +196,9 @@ def tabletop(pen: Pen, dice: Dice, wide: float) -> None:
     wall = dice.pick(WALLS)
     wash(pen, wide, 0, 0.62, (shade(wall, 0.08), shade(wall, -0.08)))
     if dice.chance(0.5):
-        for place in range(10):
-            pen.box(0.17 * place, 0, 0.17 * place + 0.008, 0.62, shade(wall, 0.45))
-            pen.box(0, 0.15 * place, wide, 0.15 * place + 0.008, shade(wall, 0.45))
+        for index in range(10):
+            pen.box(0.17 * index, 0, 0.17 * index + 0.008, 0.62, shade(wall, 0.45))
+            pen.box(0, 0.15 * index, wide, 0.15 * index + 0.008, shade(wall, 0.45))
     else:
         pen.box(0, 0.34, wide, 0.38, dice.pick(WOODS))
         left = dice.between(-0.1, 0.2)
@@ -228,13 +228,13 @@ def garden(pen: Pen, dice: Dice, wide: float) -> None:
         brick = dice.pick(((178, 104, 82), (196, 150, 120), (150, 96, 90)))
         pen.box(0, 0, wide, 0.64, shade(brick, 0.3))
         for row in range(8):
-            for place in range(9):
-                left = 0.18 * place - 0.09 * (row % 2)
+            for index in range(9):
+                left = 0.18 * index - 0.09 * (row % 2)
                 tone = shade(brick, dice.between(-0.12, 0.12))
                 pen.box(left + 0.006, 0.08 * row + 0.006, left + 0.174, 0.08 * row + 0.074, tone)
     stone = dice.pick(((186, 178, 166), (170, 172, 174), (150, 168, 118)))
     wash(pen, wide, 0.6, 1, (shade(stone, 0.12), shade(stone, -0.12)))
-    for place in range(-4, 10):
-        pen.line([(0.26 * place, 0.6), (0.42 * place - 0.2, 1)], 0.008, shade(stone, -0.25))
+    for index in range(-4, 10):
+        pen.line([(0.26 * index, 0.6), (0.42 * index - 0.2, 1)], 0.008, shade(stone, -0.25))
     for y in (0.66, 0.76, 0.89):
         pen.box(0, y, wide, y + 0.008, shade(stone, -0.25))

@@ -45,7 +45,7 @@ TWINS: Mapping[str, str] = {
     **{"pottedplant": "flowerpot", "sheep": "ram", "sofa": "studio couch"},
     **{"train": "bullet train", "tvmonitor": "screen"},
 }
-"""What a generator that knows nothing of our classes calls each of them."""
+"""Our class names to those of a generator that was trained without them."""
 SUBJECTS: Mapping[str, Thing] = dict(
     sorted(
         [(TWINS[name], thing) for name, thing in THINGS.items()]
@@ -65,11 +65,11 @@ def draw_snapshot(
     picture = Picture(developed(pen.canvas, film, rough=5), SNAPSHOT, film)
     share = 1.0 / len(names)
     tallest = max(HEIGHTS[name] for name in names)
-    for place, name in enumerate(dice.shuffled(names)):
+    for index, name in enumerate(dice.shuffled(names)):
         thing = THINGS[name]
         room = min(0.7 * HEIGHTS[name] / tallest, 0.86 * share * size[0] / size[1] / thing.aspect)
         height = size[1] * room * dice.between(0.84, 1.1)
-        x = size[0] * share * (place + 0.5 + dice.between(-0.08, 0.08))
+        x = size[0] * share * (index + 0.5 + dice.between(-0.08, 0.08))
         ground = size[1] * min(0.97, 0.52 + 0.5 * room + dice.between(0, 0.04))
         lean, mirror = dice.between(-0.03, 0.03), dice.chance(0.5)
         picture.add(thing, Spot(x, ground, height, mirror, lean), 0, dice)
@@ -125,13 +125,13 @@ def _paper(pen: Pen, dice: Dice, wide: float) -> None:
     wall = mix(dice.pick(pen.paints), (240, 232, 214), 0.6)
     pen.box(0, 0, wide, 1, wall)
     dotted = dice.chance(0.5)
-    for place in range(14):
+    for index in range(14):
         if dotted:
             for row in range(7):
-                x = 0.13 * place + 0.065 * (row % 2)
+                x = 0.13 * index + 0.065 * (row % 2)
                 pen.dot(x, 0.05 + 0.11 * row, 0.022, shade(wall, -0.16))
         else:
-            pen.box(0.13 * place, 0, 0.13 * place + 0.05, 0.8, shade(wall, 0.25))
+            pen.box(0.13 * index, 0, 0.13 * index + 0.05, 0.8, shade(wall, 0.25))
     floor = dice.pick(((130, 100, 78), (170, 140, 110), (110, 106, 104)))
     places.wash(pen, wide, 0.76, 1, (shade(floor, 0.15), floor))
 

@@ -1,4 +1,4 @@
-"""Scenes of several things: who is where, how large, on whose back and behind whom."""
+"""Scenes of several things: what is where, how large, on top of what and behind what."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from recallseg.data.toy.vehicles import VEHICLES
 from recallseg.data.voc import CLASSES
 
 SIZE = (144, 112)
-"""Of a scene in landscape, in pixels; a fifth of them are in portrait."""
+"""Width and height of a landscape scene in pixels; a fifth of the scenes are portrait."""
 THINGS: Mapping[str, Thing] = {t.name: t for t in (*VEHICLES, BIRD, *ANIMALS, PERSON, *HOUSEHOLD)}
 MAINS = CLASSES[1:]
 """The class that each scene is made for, in turn."""
@@ -43,7 +43,7 @@ CONFUSABLE = (("bus", "train"), ("cow", "sheep"), ("chair", "sofa"), ("bicycle",
 
 @dataclass(frozen=True)
 class Place:
-    """A backdrop, where its ground begins, and who is seen there with what weight."""
+    """A backdrop, the height where its ground begins, and the things seen there by weight."""
 
     paint: Callable[[Pen, Dice, float], None]
     horizon: float
@@ -89,7 +89,7 @@ PLACES = (
 )
 MOUNTS = ("bicycle", "horse", "motorbike")
 PERCHES = {"sofa": ("cat", "dog"), "diningtable": ("bottle", "pottedplant")}
-"""Who may be on top of what."""
+"""What may be on top of what."""
 RAISED = ("bottle", "tvmonitor")
 """What does not stand on the floor of a room."""
 
@@ -114,19 +114,19 @@ def draw_scene(
     main = MAINS[number % len(MAINS)]
     if dice.chance(0.2):
         size = (size[1], size[0])
-    weights = {place: where.inhabitants.get(main, 0) for place, where in enumerate(PLACES)}
-    where = PLACES[dice.weighted(weights)]
+    weights = {index: place.inhabitants.get(main, 0) for index, place in enumerate(PLACES)}
+    place = PLACES[dice.weighted(weights)]
     pen = backdrop_pen(size, WORLD)
-    where.paint(pen, dice, size[0] / size[1])
+    place.paint(pen, dice, size[0] / size[1])
     picture = Picture(developed(pen.canvas, film), WORLD, film)
-    for member in cast(main, where, size, dice):
+    for member in cast(main, place, size, dice):
         picture.add(member.thing, member.spot, member.label, dice)
     return picture.photo(), picture.mask()
 
 
-def cast(main: str, where: Place, size: tuple[int, int], dice: Dice) -> list[Member]:
+def cast(main: str, place: Place, size: tuple[int, int], dice: Dice) -> list[Member]:
     """The things of a scene, from the farthest to the nearest."""
-    others = _companions(main, where, dice)
+    others = _companions(main, place, dice)
     names = sorted([main, *others], key=lambda name: -HEIGHTS[name] * THINGS[name].aspect)
     scale = size[1] if size[0] >= size[1] else size[0] * 0.95
     lanes = dice.shuffled(range(len(names)))
@@ -140,39 +140,39 @@ def cast(main: str, where: Place, size: tuple[int, int], dice: Dice) -> list[Mem
             continue
         depth = (rank + dice.between(0.2, 0.8)) / len(names)
         x = size[0] * (lane + dice.between(0.3, 0.7)) / len(names)
-        member = _standing(name, x, depth, where, size[1], scale, dice)
-        raised = name in RAISED and where.paint is places.room
+        member = _standing(name, x, depth, place, size[1], scale, dice)
+        raised = name in RAISED and place.paint is places.room
         members += _on_cabinet(member) if raised else [member]
     return members
 
 
-def _companions(main: str, where: Place, dice: Dice) -> list[str]:
+def _companions(main: str, place: Place, dice: Dice) -> list[str]:
     """None to three others; the same kind again only now and then."""
     count = dice.weighted({0: 16, 1: 42, 2: 30, 3: 12})
-    weights = dict(where.inhabitants)
-    found: list[str] = []
+    weights = dict(place.inhabitants)
+    names: list[str] = []
     for _ in range(count):
         weights[main] = 1
         name = dice.weighted(weights)
         weights[name] = 1
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _standing(
-    name: str, x: float, depth: float, where: Place, height: int, scale: float, dice: Dice
+    name: str, x: float, depth: float, place: Place, height: int, scale: float, dice: Dice
 ) -> Member:
     """A thing on the ground, larger and lower the nearer it is; birds and aeroplanes fly."""
     tall = HEIGHTS[name] * scale * (0.8 + 0.25 * depth) * dice.between(0.88, 1.14)
-    ground = height * (where.horizon + (0.96 - where.horizon) * (0.3 + 0.7 * depth))
-    flies = where.horizon == 0 or (name == "bird" and where.paint is places.sea)
+    ground = height * (place.horizon + (0.96 - place.horizon) * (0.3 + 0.7 * depth))
+    flies = place.horizon == 0 or (name == "bird" and place.paint is places.sea)
     if flies:
         ground = dice.between(tall * 1.1, height * 0.86)
     elif name == "train":
         ground = 0.88 * height
     mirror = dice.chance(0.5)
     lean = dice.between(-0.04, 0.04) if flies else dice.between(-0.012, 0.012)
-    spot = Spot(x, ground, tall, mirror, lean, floats=flies or where.paint is places.sea)
+    spot = Spot(x, ground, tall, mirror, lean, floats=flies or place.paint is places.sea)
     thing = FLYING_BIRD if name == "bird" and flies else THINGS[name]
     return Member(thing, spot, CLASSES.index(name))
 

@@ -1,4 +1,4 @@
-"""A contact sheet of the drawn world: scenes beside their masks, and a row of each other style."""
+"""A contact sheet of the drawn world: scenes beside their masks, one row per other style."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,14 +15,14 @@ from recallseg.files import atomic_path
 
 GAP = 4
 PAIRS = 4
-"""A row has so many scenes, each beside its mask."""
+"""The number of scenes per row, each beside its mask."""
 WIDTH = 2 * PAIRS * (SIZE[0] + GAP) + GAP
 
 Tile = npt.NDArray[np.uint8]
 
 
 def write_sheet(path: Path, *, rows: int = 5, seed: int = 0, zoom: int = 2) -> None:
-    """Write the sheet as a PNG: so many rows of scenes, then site photos and picture plates."""
+    """Write the sheet as a PNG: `rows` rows of scenes, then site photos and picture plates."""
     if path.suffix.lower() != ".png":
         raise RecallsegError(f"A contact sheet is written as .png, unlike {path}.")
     with atomic_path(path) as temporary:
@@ -35,10 +35,10 @@ def draw_sheet(rows: int, seed: int = 0, zoom: int = 2) -> Image.Image:
     scenes = [[tile for _ in range(PAIRS) for tile in next(pairs)] for _ in range(rows)]
     count = WIDTH // (SIZE[1] + GAP)
     subjects = list(SUBJECTS)[:: len(SUBJECTS) // count]
-    mains = [MAINS[7 * place % len(MAINS)] for place in range(2 * PAIRS)]
+    mains = [MAINS[7 * index % len(MAINS)] for index in range(2 * PAIRS)]
     lines = [
         *scenes,
-        [draw_snapshot(seed, place, [name], SIZE) for place, name in enumerate(mains)],
+        [draw_snapshot(seed, index, [name], SIZE) for index, name in enumerate(mains)],
         [draw_plate(seed, name, 0, SIZE[1]) for name in subjects[:count]],
     ]
     sheet = Image.new("RGB", (WIDTH, len(lines) * (SIZE[1] + GAP) + GAP), "white")
@@ -51,8 +51,8 @@ def _paste(sheet: Image.Image, tiles: Sequence[Tile], top: int) -> None:
     """Put tiles into a row, with equal gaps that fill its width."""
     blank = WIDTH - 2 * GAP - sum(tile.shape[1] for tile in tiles)
     left = GAP
-    for place, tile in enumerate(tiles):
-        shift = blank * place // max(1, len(tiles) - 1)
+    for index, tile in enumerate(tiles):
+        shift = blank * index // max(1, len(tiles) - 1)
         sheet.paste(Image.fromarray(tile), (left + shift, top))
         left += tile.shape[1]
 

@@ -1,4 +1,4 @@
-"""From vector drawings to pixels: light, texture and shadow, and who is in front of whom."""
+"""From vector drawings to pixels: light, texture, shadow, and what is in front of what."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ from recallseg.data.toy.kit import Colour, Pen, Thing
 from recallseg.labels import VOID
 
 FINE = 3
-"""Everything is drawn so many times larger, and then reduced, which smooths its edges."""
+"""Everything is drawn larger by this factor and then reduced, which smooths its edges."""
 SOLID = 128
 """A pixel belongs to what covers it by half or more."""
 
@@ -25,7 +25,7 @@ class Style:
     """How a picture of the world looks, whatever is in it."""
 
     key: int
-    """Tells the chance of one style from that of another."""
+    """Part of the random seed, so that styles do not share their random numbers."""
     paints: tuple[Colour, ...]
     relief: int = 90
     """How strongly edges catch the light from the upper left, out of 256."""
@@ -55,7 +55,7 @@ class Spot:
 class Picture:
     """A picture in the making: its pixels, and the number of the nearest thing at each.
 
-    Surfaces take their chance from `film`, so that what is seen is the same at every size.
+    Surfaces take their random numbers from `film`, so that the things are the same at every size.
     """
 
     def __init__(self, backdrop: Image.Image, style: Style, film: Dice) -> None:
@@ -71,9 +71,9 @@ class Picture:
             self._cast(spot, thing.aspect)
         colours, alpha = _lit(layer, thing.grain, self.style, self.film)
         here, there = _overlap(left, top, alpha.shape, self.nearest.shape)
-        seen = alpha[there]
-        self._blend(here, colours[there], seen)
-        self.nearest[here][seen >= SOLID] = len(self.labels) if label else 0
+        coverage = alpha[there]
+        self._blend(here, colours[there], coverage)
+        self.nearest[here][coverage >= SOLID] = len(self.labels) if label else 0
         if label:
             self.labels.append(label)
 

@@ -66,8 +66,8 @@ def cowboy_hat(pen: Pen, dice: Dice) -> None:
 def ice_cream(pen: Pen, dice: Dice) -> None:
     """Scoops on a cone."""
     pen.fill([(0.1, 0.44), (0.54, 0.44), (0.32, 1.0)], (222, 166, 96))
-    for place in range(3):
-        pen.line([(0.14 + 0.12 * place, 0.46), (0.26 + 0.08 * place, 0.8)], 0.014, (180, 120, 60))
+    for index in range(3):
+        pen.line([(0.14 + 0.12 * index, 0.46), (0.26 + 0.08 * index, 0.8)], 0.014, (180, 120, 60))
     flavours = dice.shuffled(((250, 220, 180), (240, 150, 170), (120, 78, 56), (160, 214, 170)))
     for (x, y), flavour in zip(((0.2, 0.34), (0.44, 0.34), (0.32, 0.18)), flavours, strict=False):
         pen.dot(x, y, 0.17, flavour)

@@ -35,8 +35,8 @@ def aeroplane(pen: Pen, dice: Dice) -> None:
     pen.blob([*body, (2.16, 0.48), (1.6, 0.62), (1.0, 0.66), (0.4, 0.65), (0.12, 0.6)], white)
     pen.fill([(0.1, 0.53), (2.0, 0.47), (1.75, 0.56), (0.15, 0.58)], paint)
     pen.fill([(0.13, 0.41), (0.28, 0.36), (0.28, 0.45), (0.1, 0.46)], (46, 62, 84))
-    for place in range(12):
-        pen.dot(0.42 + 0.105 * place, 0.43, 0.028, (60, 78, 104))
+    for index in range(12):
+        pen.dot(0.42 + 0.105 * index, 0.43, 0.028, (60, 78, 104))
     pen.soft_box(0.8, 0.68, 1.12, 0.84, shade(paint, -0.15), 0.07)
     pen.fill([(0.86, 0.56), (1.36, 0.56), (1.62, near), (1.46, near)], shade(white, -0.16))
     pen.fill([(1.86, 0.46), (2.1, 0.44), (2.3, 0.58), (2.18, 0.6)], shade(white, -0.2))
@@ -74,8 +74,8 @@ def bus(pen: Pen, dice: Dice) -> None:
     decks = ((0.06, 0.3), (0.38, 0.62)) if double else ((0.3, 0.6),)
     for upper, lower in decks:
         window(pen, 0.05, upper, 0.2, lower + 0.06 * (not double))
-        for place in range(4):
-            window(pen, 0.5 + 0.3 * place, upper, 0.74 + 0.3 * place, lower)
+        for index in range(4):
+            window(pen, 0.5 + 0.3 * index, upper, 0.74 + 0.3 * index, lower)
     pen.box(0.25, decks[-1][0], 0.45, 0.85, shade(paint, -0.35))
     window(pen, 0.27, decks[-1][0] + 0.02, 0.345, 0.8)
     window(pen, 0.355, decks[-1][0] + 0.02, 0.43, 0.8)
@@ -118,8 +118,8 @@ def train(pen: Pen, dice: Dice) -> None:
     pen.fill([*nose, (2.25, 0.14), (2.25, 0.87), (0.04, 0.87)], body)
     pen.fill([(0.02, 0.68), (2.25, 0.63), (2.25, 0.73), (0.0, 0.77)], stripe)
     pen.fill([(0.13, 0.44), (0.31, 0.23), (0.48, 0.23), (0.48, 0.46)], (48, 66, 88))
-    for place in range(6):
-        window(pen, 0.74 + 0.25 * place, 0.27, 0.93 + 0.25 * place, 0.5)
+    for index in range(6):
+        window(pen, 0.74 + 0.25 * index, 0.27, 0.93 + 0.25 * index, 0.5)
     pen.box(0.54, 0.26, 0.67, 0.84, shade(body, -0.22))
     window(pen, 2.36, 0.27, 2.56, 0.5)
     pen.box(0.3, 0.86, 2.6, 0.92, (66, 66, 74))
@@ -163,8 +163,8 @@ def motorbike(pen: Pen, dice: Dice) -> None:
         wheel(pen, x, 0.72, 0.28)
     pen.line([(0.3, 0.72), (0.56, 0.2)], 0.075, STEEL)
     pen.fill([(0.6, 0.5), (1.1, 0.5), (1.04, 0.84), (0.66, 0.84)], (84, 88, 98))
-    for place in range(3):
-        pen.line([(0.68, 0.58 + 0.08 * place), (1.0, 0.58 + 0.08 * place)], 0.026, STEEL)
+    for index in range(3):
+        pen.line([(0.68, 0.58 + 0.08 * index), (1.0, 0.58 + 0.08 * index)], 0.026, STEEL)
     pen.line([(0.84, 0.84), (1.2, 0.86), (1.66, 0.78)], [0.06, 0.08, 0.1], (200, 204, 210))
     pen.blob([(0.5, 0.42), (0.62, 0.26), (0.9, 0.24), (1.04, 0.4), (0.9, 0.5), (0.6, 0.5)], paint)
     pen.blob([(0.96, 0.4), (1.2, 0.3), (1.6, 0.22), (1.62, 0.34), (1.2, 0.5), (1.0, 0.52)], TYRE)

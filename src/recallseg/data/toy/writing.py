@@ -20,7 +20,7 @@ from recallseg.progress import map_files
 COUNTS: Mapping[str, int] = {"train": 1200, "val": 300}
 SPLITS = tuple(COUNTS)
 PICTURES = 200
-"""Of each of a generator's classes."""
+"""The number of pictures of each of a generator's classes."""
 
 
 def drawn_world() -> Path:
@@ -60,16 +60,18 @@ def write_scenes(
     Given `classes`, only scenes made for one of them are written, and only they are labelled.
     """
     _refuse_existing(folder)
-    kept = _known(classes, CLASSES[1:], "class") or list(CLASSES[1:])
+    labelled = _checked(classes, CLASSES[1:], "class") or list(CLASSES[1:])
     lookup = np.zeros(256, dtype=np.uint8)
-    lookup[[CLASSES.index(name) for name in kept]] = range(1, len(kept) + 1)
+    lookup[[CLASSES.index(name) for name in labelled]] = range(1, len(labelled) + 1)
     lookup[VOID] = VOID
     with atomic_path(folder) as target:
         for name in ("images", "masks"):
             (target / name).mkdir(parents=True)
-        (target / "classes.txt").write_text("\n".join(["background", *kept, ""]), encoding="utf-8")
+        (target / "classes.txt").write_text(
+            "\n".join(["background", *labelled, ""]), encoding="utf-8"
+        )
         for split, count in counts.items():
-            jobs = _scene_numbers(kept, count)
+            jobs = _scene_numbers(labelled, count)
 
             def write(number: int, split: str = split) -> str:
                 photo, mask = draw_scene(seed, number, size, SPLITS.index(split))
@@ -79,9 +81,9 @@ def write_scenes(
             (target / f"{split}.txt").write_text("\n".join([*stems, ""]), encoding="utf-8")
 
 
-def _scene_numbers(kept: Sequence[str], count: int) -> list[int]:
+def _scene_numbers(labelled: Sequence[str], count: int) -> list[int]:
     """The first `count` scenes whose main thing is of one of the classes."""
-    mains = [place for place, name in enumerate(MAINS) if name in kept]
+    mains = [index for index, name in enumerate(MAINS) if name in labelled]
     return [mains[n % len(mains)] + len(MAINS) * (n // len(mains)) for n in range(count)]
 
 
@@ -94,20 +96,20 @@ def _save_pair(target: Path, stem: str, photo: Mask, mask: Mask) -> str:
 def write_pictures(
     folder: Path, per_class: int, *, seed: int = 0, side: int = 64, subjects: Sequence[str] = ()
 ) -> int:
-    """Write a folder of PNGs per subject, as `recallseg gan train` reads them; give their number.
+    """Write a folder of PNGs per subject, as `recallseg gan train` reads them; gives their number.
 
     `folder` must not exist; it appears only when it is complete.
     """
     _refuse_existing(folder)
-    chosen = _known(subjects, list(SUBJECTS), "subject") or list(SUBJECTS)
-    jobs = [(subject, number) for subject in chosen for number in range(per_class)]
+    drawn_subjects = _checked(subjects, list(SUBJECTS), "subject") or list(SUBJECTS)
+    jobs = [(subject, number) for subject in drawn_subjects for number in range(per_class)]
     with atomic_path(folder) as target:
-        for subject in chosen:
+        for subject in drawn_subjects:
             (target / subject).mkdir(parents=True)
 
         def write(job: tuple[str, int]) -> None:
-            drawn = Image.fromarray(draw_plate(seed, *job, side))
-            drawn.save(target / job[0] / f"{job[1]:05}.png")
+            picture = Image.fromarray(draw_plate(seed, *job, side))
+            picture.save(target / job[0] / f"{job[1]:05}.png")
 
         map_files(write, jobs, "Drawing pictures")
     return len(jobs)
@@ -116,20 +118,20 @@ def write_pictures(
 def write_snapshots(
     folder: Path, per_class: int, *, seed: int = 0, classes: Sequence[str] = ()
 ) -> int:
-    """Write a folder of photos per class, as a replay source reads them; give their number.
+    """Write a folder of photos per class, as a replay source reads them; gives their number.
 
     They look like those of the photo site. `folder` must not exist.
     """
     _refuse_existing(folder)
-    chosen = _known(classes, CLASSES[1:], "class") or list(CLASSES[1:])
-    jobs = [(name, number) for name in chosen for number in range(per_class)]
+    names = _checked(classes, CLASSES[1:], "class") or list(CLASSES[1:])
+    jobs = [(name, number) for name in names for number in range(per_class)]
     with atomic_path(folder) as target:
-        for name in chosen:
+        for name in names:
             (target / name).mkdir(parents=True)
 
         def write(job: tuple[str, int]) -> None:
-            drawn = Image.fromarray(draw_snapshot(seed, job[1], (job[0],), SIZE))
-            drawn.save(target / job[0] / f"{job[1]:05}.png")
+            photo = Image.fromarray(draw_snapshot(seed, job[1], (job[0],), SIZE))
+            photo.save(target / job[0] / f"{job[1]:05}.png")
 
         map_files(write, jobs, "Drawing photos")
     return len(jobs)
@@ -140,9 +142,9 @@ def _refuse_existing(folder: Path) -> None:
         raise RecallsegError(f"{folder} exists already; name a new folder.")
 
 
-def _known(names: Sequence[str], known: Sequence[str], kind: str) -> list[str]:
-    """The names in their own order, if all are known."""
+def _checked(names: Sequence[str], allowed: Sequence[str], kind: str) -> list[str]:
+    """The names in the order of `allowed`; any other name is an error."""
     for name in names:
-        if name not in known:
-            raise unknown_name(kind, name, known)
-    return [name for name in known if name in names]
+        if name not in allowed:
+            raise unknown_name(kind, name, allowed)
+    return [name for name in allowed if name in names]
