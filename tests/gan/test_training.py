@@ -193,10 +193,10 @@ def test_statistics_differ_from_truncation_to_truncation(toy):
 def test_a_finished_training_is_not_started_again(toy, data, capsys):
     path, recipe = toy
     assert train_generator(data, path, QUICK) == recipe
-    assert "finished already" in capsys.readouterr().err
-    with pytest.raises(RecallsegError, match="is there already, from other settings or images"):
+    assert "already finished" in capsys.readouterr().err
+    with pytest.raises(RecallsegError, match="exists already, from other settings or images"):
         train_generator(data, path, dataclasses.replace(QUICK, seed=2))
-    with pytest.raises(RecallsegError, match="at iteration 20 already; ask for more than that"):
+    with pytest.raises(RecallsegError, match="already at iteration 20; ask for more than that"):
         train_generator(data, path, dataclasses.replace(QUICK, iterations=10))
 
 
@@ -282,7 +282,7 @@ def test_an_iteration_is_a_function_of_seed_and_number(data):
 @pytest.mark.usefixtures("unmeasured")
 def test_losses_that_are_no_numbers_end_the_training(data, tmp_path, monkeypatch):
     monkeypatch.setattr("recallseg.gan.training.loop.play", lambda *_: (float("nan"), 0.0))
-    with pytest.raises(RecallsegError, match="no numbers any more at iteration 0"):
+    with pytest.raises(RecallsegError, match="not finite at iteration 0"):
         train_generator(data, tmp_path / "x.safetensors", QUICK)
 
 
@@ -417,7 +417,10 @@ def test_the_command_writes_a_sheet(toy, tmp_path):
     assert call(*words).exit_code == 0
     with Image.open(sheet) as image:
         assert image.height == 2 + 2 * 34
-    for classes, sentence in (("2", "no class 2; its 2 classes"), ("red", "takes ids separated by")):
+    for classes, sentence in (
+        ("2", "no class 2; its 2 classes"),
+        ("red", "takes ids separated by"),
+    ):
         assert sentence in str(call(*words, "--classes", classes).exception)
     wrong = call("sample", path, "-o", tmp_path / "sheet.jpg")
     assert "written as .png, unlike" in str(wrong.exception)

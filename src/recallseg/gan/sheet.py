@@ -1,4 +1,4 @@
-"""Sheets of samples: a labelled row of images for each class."""
+"""Sheets of samples: one labelled row of images per class."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -28,8 +28,8 @@ def draw_sheet(rows: Mapping[str, Sequence[Tensor]]) -> Image.Image:
         top = GAP + row * (height + GAP)
         pen.text((GAP, top + height / 2), name, fill="black", font=font, anchor="lm")
         for column, image in enumerate(images):
-            place = (margin + column * (width + GAP), top)
-            sheet.paste(Image.fromarray(image.permute(1, 2, 0).numpy()), place)
+            corner = (margin + column * (width + GAP), top)
+            sheet.paste(Image.fromarray(image.permute(1, 2, 0).numpy()), corner)
     return sheet
 
 
@@ -46,9 +46,9 @@ def write_sample_sheet(
     """Write samples of some classes as a PNG, by default of the first `MOST_ROWS`."""
     if path.suffix.lower() != ".png":
         raise RecallsegError(f"A sheet of samples is written as .png, unlike {path}.")
-    chosen = range(generator.config.num_classes)[:MOST_ROWS] if classes is None else classes
+    class_ids = range(generator.config.num_classes)[:MOST_ROWS] if classes is None else classes
     rows = {}
-    for class_id in chosen:
+    for class_id in class_ids:
         images = sample(generator, class_id, per_class, truncation=truncation, seed=seed)
         rows[f"{class_id} {names[class_id]}" if names else f"{class_id}"] = [*images]
     with atomic_path(path) as temporary:

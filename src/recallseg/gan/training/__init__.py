@@ -1,4 +1,4 @@
-"""Training a generator of one's own, with the classifier that maps classes to its classes."""
+"""Training an own generator, and the classifier that maps our classes to its classes."""
 
 from recallseg.gan.training.runner import train_generator
 from recallseg.gan.training.settings import GanSettings

@@ -1,7 +1,7 @@
 """Differentiable augmentation (Zhao et al., NeurIPS 2020): colour, translation and cutout.
 
-The discriminator sees real and generated images through it, so that it cannot learn few photos by
-heart, and the generator's gradient passes through it.
+The discriminator sees real and generated images through it, so that it cannot memorise few photos,
+and the generator's gradient passes through it.
 """
 
 import numpy as np
@@ -19,7 +19,7 @@ HOLE = 1 / 2
 
 
 def augment(images: Tensor, rng: np.random.Generator) -> Tensor:
-    """Images (B,3,H,W) in [-1,1] under random changes, an own one for each; grey is zero."""
+    """Images (B,3,H,W) in [-1,1] under random changes, different for each image; grey is zero."""
     draws = torch.from_numpy(rng.random((7, len(images)))).float().to(images.device)
     return cut_out(translate(recolour(images, draws[:3]), draws[3:5]), draws[5:])
 
@@ -39,11 +39,11 @@ def translate(images: Tensor, draws: Tensor) -> Tensor:
     height, width = images.shape[-2:]
     reach = round(SHIFT * height), round(SHIFT * width)
     padded = F.pad(images, (reach[1], reach[1], reach[0], reach[0]))
-    first = [_whole(draw, 2 * each + 1) for draw, each in zip(draws, reach, strict=True)]
+    first = [_whole(draw, 2 * limit + 1) for draw, limit in zip(draws, reach, strict=True)]
     rows = first[0][:, None] + torch.arange(height, device=images.device)
     columns = first[1][:, None] + torch.arange(width, device=images.device)
-    each = torch.arange(len(images), device=images.device)[:, None, None]
-    moved = padded.permute(0, 2, 3, 1)[each, rows[:, :, None], columns[:, None, :]]
+    batch = torch.arange(len(images), device=images.device)[:, None, None]
+    moved = padded.permute(0, 2, 3, 1)[batch, rows[:, :, None], columns[:, None, :]]
     return moved.permute(0, 3, 1, 2)
 
 
@@ -52,8 +52,8 @@ def cut_out(images: Tensor, draws: Tensor) -> Tensor:
     height, width = images.shape[-2:]
     inside = []
     for draw, side in zip(draws, (height, width), strict=True):
-        places = torch.arange(side, device=images.device)
-        distance = places - _whole(draw, side + 1)[:, None]
+        pixels = torch.arange(side, device=images.device)
+        distance = pixels - _whole(draw, side + 1)[:, None]
         half = round(HOLE * side / 2)
         inside.append((distance >= -half) & (distance < half))
     hole = inside[0][:, :, None] & inside[1][:, None, :]

@@ -18,22 +18,22 @@ from recallseg.reporter import Reporter
 
 DECAY = 1e-3
 STEPS = 200
-ENOUGH = 100
-"""Images of a class that a linear head learns from, at most."""
+MOST_IMAGES = 100
+"""At most so many images per class are used to train the linear head."""
 
 
 def trained_classifier(
     path: Path, folder: ClassFolder, device: torch.device, reporter: Reporter
 ) -> tuple[PhotoClassifier, float]:
-    """A linear head on a frozen ImageNet network, and its accuracy on images that it never saw.
+    """A linear head on a frozen ImageNet network, and its accuracy on images held out.
 
-    It is taken from `path` if it was trained on the same images before.
+    It is read from `path` if it was trained on the same images before.
     """
     about = read_about(path)
     if about.get("images") != folder.signature():
         head, accuracy = _fit(folder, device, reporter)
-        told = {"images": folder.signature(), "accuracy": json.dumps(accuracy)}
-        save_classifier(path, head, folder.names, **told)
+        metadata = {"images": folder.signature(), "accuracy": json.dumps(accuracy)}
+        save_classifier(path, head, folder.names, **metadata)
         about = read_about(path)
     return load_classifier(path).to(device), json.loads(about["accuracy"])
 
@@ -41,8 +41,8 @@ def trained_classifier(
 def fit_head(features: Tensor, labels: Tensor, classes: int) -> nn.Linear:
     """Logistic regression on features (N,D), in which every class weighs the same.
 
-    The problem is convex and starts at zero, so that the answer needs no seed. All features are
-    scaled by one number: those that hardly vary would be mostly chance if each had its own.
+    The problem is convex and starts at zero, so that the solution needs no seed. All features are
+    scaled by the same number: with one scale per feature, those that hardly vary would be noise.
     """
     mean = features.mean(0)
     spread = (features - mean).square().mean().sqrt() + 1e-6
@@ -69,19 +69,19 @@ def fit_head(features: Tensor, labels: Tensor, classes: int) -> nn.Linear:
 
 
 def _fit(folder: ClassFolder, device: torch.device, reporter: Reporter) -> tuple[nn.Linear, float]:
-    apart = folder.held_out
-    chosen = torch.cat([apart.nonzero()[:, 0], _first(folder.labels, ~apart, ENOUGH)])
-    paths = [folder.paths[row] for row in chosen]
+    held_out = folder.held_out
+    rows = torch.cat([held_out.nonzero()[:, 0], _first(folder.labels, ~held_out, MOST_IMAGES)])
+    paths = [folder.paths[row] for row in rows]
     features = torch.cat([*_features(paths, device, reporter)])
-    labels, apart = folder.labels[chosen], apart[chosen]
-    head = fit_head(features[~apart], labels[~apart], len(folder.names))
+    labels, held_out = folder.labels[rows], held_out[rows]
+    head = fit_head(features[~held_out], labels[~held_out], len(folder.names))
     with torch.no_grad():
-        right = head(features[apart]).argmax(1) == labels[apart]
+        right = head(features[held_out]).argmax(1) == labels[held_out]
     return head, round(right.float().mean().item(), 4)
 
 
 def _first(labels: Tensor, among: Tensor, count: int) -> Tensor:
-    """The places of the first `count` of each label, of those that are `among`."""
+    """The rows of the first `count` images of each label, among those where `among` is true."""
     rows = [
         ((labels == label) & among).nonzero()[:count, 0] for label in range(1 + int(labels.max()))
     ]
@@ -89,7 +89,7 @@ def _first(labels: Tensor, among: Tensor, count: int) -> Tensor:
 
 
 def _features(paths: Sequence[Path], device: torch.device, reporter: Reporter) -> Iterator[Tensor]:
-    """Features (1,D) of each photo, whole and undistorted, as the class mapping sees photos."""
+    """Features (1,D) of each photo, whole and undistorted, as in the class mapping."""
     network = ImageNetClassifier().to(device)
 
     def look(path: Path) -> Tensor:

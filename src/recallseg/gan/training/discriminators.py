@@ -17,7 +17,7 @@ DISCRIMINATORS: dict[str, Callable[[BigGANConfig, int], Discriminator]] = {
 def build_discriminator(name: str, config: BigGANConfig, encoder_side: int) -> Discriminator:
     """The named discriminator for the images and classes of a generator, ready to learn.
 
-    `encoder_side` is how many px a pretrained encoder is shown, where there is one.
+    `encoder_side` is the size in px of images for a pretrained encoder, if there is one.
     """
     if name not in DISCRIMINATORS:
         raise unknown_name("discriminator", name, DISCRIMINATORS)

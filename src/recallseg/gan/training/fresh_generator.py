@@ -1,4 +1,4 @@
-"""A BigGAN that can be trained, and the one that training ends with."""
+"""A new BigGAN to train, and the one that training ends with."""
 
 from collections.abc import Sequence
 
@@ -32,7 +32,7 @@ def trainable_generator(config: BigGANConfig) -> BigGAN:
 def finished(trained: BigGAN, values: Sequence[Tensor]) -> BigGAN:
     """A generator with `values` for the parameters of the trained one.
 
-    It has no normalisation statistics of its own yet: `standing_statistics` finds them.
+    It has no normalisation statistics yet: `standing_statistics` computes them.
     """
     generator = BigGAN(trained.config).to(values[0].device)
     for parameter, value in zip(generator.parameters(), values, strict=True):

@@ -1,7 +1,7 @@
-"""A guide for the generator: it finds the noise that an image could have been made from.
+"""A guide for the generator: it estimates the noise that an image could have been made from.
 
 Against a discriminator alone a small generator needs many hours to find shapes. With the guide it
-is also asked to make real images again, as the decoder of a variational autoencoder (Kingma &
+is also trained to reproduce real images, like the decoder of a variational autoencoder (Kingma &
 Welling, ICLR 2014; with a discriminator: Larsen et al., ICML 2016), and finds them in minutes.
 """
 
@@ -12,7 +12,7 @@ from torch import Tensor, nn
 THUMBNAIL = 16
 WIDTH = 256
 SPREADS = (-8.0, 2.0)
-"""Log variances are kept within these."""
+"""Lower and upper bound of log variances."""
 
 
 class Guide(nn.Module):

@@ -1,4 +1,4 @@
-"""A folder of images with one sub-folder a class, and the batches that are drawn from it."""
+"""A folder of images with one sub-folder per class, and the batches that are drawn from it."""
 
 import hashlib
 from dataclasses import dataclass
@@ -29,62 +29,62 @@ class ClassFolder:
 
     @classmethod
     def open(cls, root: Path) -> "ClassFolder":
-        """List a folder; one that cannot be learned from is refused."""
+        """List a folder; one that cannot be trained on is refused."""
         if not root.is_dir():
             raise RecallsegError(
                 f"The folder {root} does not exist; give one with a sub-folder of images per class."
             )
-        places = [p for p in root.iterdir() if p.is_dir() and not p.name.startswith(".")]
-        places.sort(key=lambda place: place.name)
-        if len(places) < 2:
+        folders = [p for p in root.iterdir() if p.is_dir() and not p.name.startswith(".")]
+        folders.sort(key=lambda folder: folder.name)
+        if len(folders) < 2:
             raise RecallsegError(
-                f"{root} has {len(places)} sub-folder(s); a class-conditional generator needs at "
+                f"{root} has {len(folders)} sub-folder(s); a class-conditional generator needs at "
                 "least two classes, each a sub-folder of images."
             )
         files = tuple(
-            tuple(sorted(p for p in place.iterdir() if p.suffix.lower() in PHOTO_ENDINGS))
-            for place in places
+            tuple(sorted(p for p in folder.iterdir() if p.suffix.lower() in PHOTO_ENDINGS))
+            for folder in folders
         )
-        for place, inside in zip(places, files, strict=True):
-            if not inside:
+        for folder, images in zip(folders, files, strict=True):
+            if not images:
                 raise RecallsegError(
-                    f"The class folder {place} holds no images ({', '.join(PHOTO_ENDINGS)}); put "
+                    f"The class folder {folder} holds no images ({', '.join(PHOTO_ENDINGS)}); put "
                     "some there or delete it."
                 )
-        return cls(root, tuple(place.name for place in places), files)
+        return cls(root, tuple(folder.name for folder in folders), files)
 
     @cached_property
     def paths(self) -> list[Path]:
         """All images, class by class."""
-        return [path for inside in self.files for path in inside]
+        return [path for images in self.files for path in images]
 
     @cached_property
     def labels(self) -> Tensor:
         """The class id of each of `paths`."""
-        counts = torch.tensor([len(inside) for inside in self.files])
+        counts = torch.tensor([len(images) for images in self.files])
         return torch.arange(len(self.files)).repeat_interleave(counts)
 
     @cached_property
     def held_out(self) -> Tensor:
-        """Which of `paths` no classifier learns from: a tenth of each class, by hash of the name.
+        """Which of `paths` nothing is trained on: a tenth of each class, by hash of the name.
 
         At least one of every class that has two.
         """
-        chosen = []
-        for inside in self.files:
-            order = sorted(inside, key=_hash)
-            count = min(len(inside) - 1, max(1, round(HELD_OUT * len(inside))))
-            apart = set(order[:count])
-            chosen += [path in apart for path in inside]
-        return torch.tensor(chosen)
+        is_held_out = []
+        for images in self.files:
+            order = sorted(images, key=_hash)
+            count = min(len(images) - 1, max(1, round(HELD_OUT * len(images))))
+            held_out = set(order[:count])
+            is_held_out += [path in held_out for path in images]
+        return torch.tensor(is_held_out)
 
     def signature(self) -> str:
-        """A hash that changes whenever an image or the choice of them does."""
-        about = [
+        """A hash that changes whenever an image or the list of images does."""
+        stats = [
             (path.parent.name, path.name, path.stat().st_size, path.stat().st_mtime_ns)
             for path in self.paths
         ]
-        return content_key(self.names, about)
+        return content_key(self.names, stats)
 
     def read(self, side: int) -> Tensor:
         """All images as bytes (N,3,side,side): the largest centred square of each, resized."""
@@ -100,14 +100,14 @@ def square(photo: Image.Image, side: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Draws:
-    """Real images in memory, and the batches of them: each a function of the generator given."""
+    """Real images in memory, and batches of them that depend only on the random generator."""
 
     pixels: Tensor
     labels: Tensor
     mirror: bool = True
 
     def batch(self, size: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
-        """Images (size,3,H,W) in [-1,1] and their class ids; every class is drawn as often."""
+        """Images (size,3,H,W) in [-1,1] and their class ids; all classes are equally likely."""
         counts = torch.bincount(self.labels).numpy()
         classes = rng.integers(len(counts), size=size)
         first = np.cumsum(counts) - counts

@@ -1,4 +1,4 @@
-"""What all discriminators share: the two calls, and how a class comes into a score."""
+"""What all discriminators share: the two calls, and the score for a class."""
 
 from abc import ABC, abstractmethod
 
@@ -8,16 +8,16 @@ from torch import Tensor, nn
 class Discriminator(nn.Module, ABC):
     """Tells real images from generated ones: a score above zero takes an image for real.
 
-    What never learns and what does are two calls, so that the players share the first.
+    The frozen part and the trained part are two calls, so that the players share the first.
     """
 
     @abstractmethod
     def see(self, images: Tensor) -> list[Tensor]:
-        """What is judged of images (B,3,H,W) in [-1,1]; nothing in it learns."""
+        """The frozen part: features of images (B,3,H,W) in [-1,1]."""
 
     @abstractmethod
-    def judge(self, seen: list[Tensor], classes: Tensor) -> Tensor:
-        """Scores (B,S) of what was seen of images of class ids (B,)."""
+    def judge(self, features: list[Tensor], classes: Tensor) -> Tensor:
+        """The trained part: scores (B,S) of what `see` gives, for class ids (B,)."""
 
 
 class ClassScore(nn.Module):

@@ -21,9 +21,9 @@ from recallseg.reporter import Reporter
 
 NAME = "generator"
 PIXELS, DIVERGENCE = 8.0, 0.005
-"""How much a pixel counts beside a feature, and a nat of what the guide tells of an image."""
-LINES = 200
-"""Lines that one training adds to the journal, at most."""
+"""Weights of the pixels and of the guide's divergence, beside 1 for features."""
+MOST_LINES = 200
+"""At most so many lines are added to the journal by one training."""
 
 
 def train(
@@ -36,31 +36,31 @@ def train(
     look: Callable[[int], None],
     keep: Callable[[int], None],
 ) -> None:
-    """Play from iteration `start` to the last; now and then, and with its number, call the others.
+    """Train from iteration `start` to the last; `look` and `keep` are called from time to time.
 
-    All that an iteration draws depends on the seed and its number alone.
+    All random numbers of an iteration depend only on the seed and its number.
     """
     if start > settings.iterations:
         raise RecallsegError(
-            f"The saved training is at iteration {start} already; ask for more than that, or give "
+            f"The saved training is already at iteration {start}; ask for more than that, or give "
             "another output."
         )
     if start:
-        reporter.say(f"{NAME}: going on at iteration {start}")
+        reporter.say(f"{NAME}: continuing at iteration {start}")
     reporter.forget_after(NAME, start)
-    every = max(1, settings.iterations // LINES)
+    every = max(1, settings.iterations // MOST_LINES)
     saved = time.monotonic()
     with reporter.phase(NAME, settings.iterations, start) as phase:
         for iteration in range(start, settings.iterations):
             losses = play(players, draws, settings, iteration)
             if not all(map(math.isfinite, losses)):
                 raise RecallsegError(
-                    f"The losses are no numbers any more at iteration {iteration}; train with "
-                    "lower learning rates."
+                    f"The losses are not finite at iteration {iteration}; train with lower "
+                    "learning rates."
                 )
             if iteration % every == 0 or iteration == settings.iterations - 1:
-                told = dict(zip(("loss_d", "loss_g"), losses, strict=True))
-                reporter.note(phase=NAME, iteration=iteration, **told)
+                values = dict(zip(("loss_d", "loss_g"), losses, strict=True))
+                reporter.note(phase=NAME, iteration=iteration, **values)
             text = f"  D {losses[0]:.3f}  G {losses[1]:.3f}"
             phase.advance(1, text, per_second=(settings.batch, "images"))
             if (iteration + 1) % settings.sheet_every == 0:
@@ -73,15 +73,15 @@ def train(
 
 
 @dataclass(frozen=True)
-class Dealt:
-    """What the players see in one step: of each image what the discriminator judges."""
+class StepImages:
+    """The images of one step, as the features that the discriminator judges."""
 
     real: list[Tensor]
     real_classes: Tensor
     fake: list[Tensor]
     fake_classes: Tensor
-    astray: Tensor
-    """How far the images made after the guide's noise are from those that it was shown."""
+    guide_loss: Tensor
+    """The distance of the images made from the guide's noise from those that the guide saw."""
 
 
 def play(
@@ -90,19 +90,19 @@ def play(
     """One iteration: the discriminator's steps, then the generator's; both losses.
 
     The generated images of the last discriminator step are also those of the generator step, so
-    that they are made and seen once. Until `guided` iterations are over there is only the guide.
+    that they are made and encoded once. The first `guided` iterations use only the guide.
     """
     last = settings.discriminator_steps - 1
-    alone = settings.by_chance(iteration) == 0
+    alone = settings.without_guide(iteration) == 0
     for part in range(0 if alone else last):
         with torch.no_grad():
-            dealt = deal(players, draws, settings, iteration, part)
-        teach(players, dealt)
-    dealt = deal(players, draws, settings, iteration, last)
-    loss_d = 0.0 if alone else teach(players, dealt)
-    loss_g = settings.guidance * dealt.astray
+            step = deal(players, draws, settings, iteration, part)
+        teach(players, step)
+    step = deal(players, draws, settings, iteration, last)
+    loss_d = 0.0 if alone else teach(players, step)
+    loss_g = settings.guidance * step.guide_loss
     if not alone:
-        scores = players.discriminator.judge(dealt.fake, dealt.fake_classes)
+        scores = players.discriminator.judge(step.fake, step.fake_classes)
         loss_g = loss_g + hinge_generator(scores)
     loss_g.backward(inputs=players.creative)  # type: ignore[no-untyped-call]
     players.generator_adam.step()
@@ -111,12 +111,14 @@ def play(
     return loss_d, loss_g.item()
 
 
-def deal(players: Players, draws: Draws, settings: GanSettings, iteration: int, part: int) -> Dealt:
-    """Real images, and as many generated ones: by chance, and after some of the real ones."""
+def deal(
+    players: Players, draws: Draws, settings: GanSettings, iteration: int, part: int
+) -> StepImages:
+    """Real images, and as many generated ones: some from random noise, some from the guide's."""
     rng = np.random.default_rng([settings.seed, iteration, part])
     device, config = settings.torch_device(), players.generator.config
-    images, real_classes = (each.to(device) for each in draws.batch(settings.batch, rng))
-    free = settings.by_chance(iteration)
+    images, real_classes = (tensor.to(device) for tensor in draws.batch(settings.batch, rng))
+    free = settings.without_guide(iteration)
     chance = torch.from_numpy(rng.integers(config.num_classes, size=free)).to(device)
     classes = torch.cat([chance, real_classes[free:]])
     noise = truncated_noise(free, config.z_dim, seed=(settings.seed, iteration, part)).to(device)
@@ -127,21 +129,21 @@ def deal(players: Players, draws: Draws, settings: GanSettings, iteration: int, 
     fake = players.discriminator.see(augment(made, np.random.default_rng(changes)))
     with torch.no_grad():
         real = players.discriminator.see(augment(images, np.random.default_rng(changes)))
-    astray = made.new_zeros(())
+    guide_loss = made.new_zeros(())
     if free < settings.batch:
         after = [(made, images), *zip(fake, real, strict=True)]
         gaps = [(one[free:] - other[free:]).abs().mean() for one, other in after]
-        told = normal_divergence(mean, spread).mean()
-        astray = PIXELS * gaps[0] + sum(gaps[1:]) / len(fake) + DIVERGENCE * told
-    return Dealt(real, real_classes, fake, classes, astray)
+        divergence = normal_divergence(mean, spread).mean()
+        guide_loss = PIXELS * gaps[0] + sum(gaps[1:]) / len(fake) + DIVERGENCE * divergence
+    return StepImages(real, real_classes, fake, classes, guide_loss)
 
 
-def teach(players: Players, dealt: Dealt) -> float:
+def teach(players: Players, step: StepImages) -> float:
     """One step of the discriminator on real and generated images; its loss."""
-    both = zip(dealt.real, dealt.fake, strict=True)
-    seen = [torch.cat([real, fake.detach()]) for real, fake in both]
-    classes = torch.cat([dealt.real_classes, dealt.fake_classes])
-    loss = hinge_discriminator(*players.discriminator.judge(seen, classes).chunk(2))
+    both = zip(step.real, step.fake, strict=True)
+    features = [torch.cat([real, fake.detach()]) for real, fake in both]
+    classes = torch.cat([step.real_classes, step.fake_classes])
+    loss = hinge_discriminator(*players.discriminator.judge(features, classes).chunk(2))
     loss.backward()  # type: ignore[no-untyped-call]
     players.discriminator_adam.step()
     players.discriminator_adam.zero_grad(set_to_none=True)

@@ -1,4 +1,4 @@
-"""The two players of a generative adversarial network, and what a training must not lose."""
+"""Generator and discriminator with all that a training has to save to be continued."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ class Players:
 
     @classmethod
     def new(cls, settings: GanSettings, num_classes: int) -> "Players":
-        """Players that know nothing yet: a function of the settings alone."""
+        """Untrained players, which depend only on the settings."""
         config, device = settings.config(num_classes), settings.torch_device()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(settings.seed)
@@ -55,11 +55,11 @@ class Players:
 
     @property
     def creative(self) -> list[torch.nn.Parameter]:
-        """What learns to make images."""
+        """The parameters of the generator and its guide."""
         return [*self.generator.parameters(), *self.guide.parameters()]
 
     def save(self, path: Path, key: str, iteration: int) -> None:
-        """Keep everything, to go on with `iteration`."""
+        """Save everything that is needed to continue with `iteration`."""
         values = {
             "key": key,
             "iteration": iteration,
@@ -74,7 +74,7 @@ class Players:
             torch.save(values, temporary)
 
     def resume(self, path: Path, key: str) -> int:
-        """Take up what was kept of this very training; the iteration to go on with."""
+        """Load what was saved of the same training; gives the iteration to continue with."""
         if not path.is_file():
             return 0
         saved = _read(path)
@@ -92,9 +92,9 @@ class Players:
         return int(saved["iteration"])
 
     def result(self, settings: GanSettings, *, whole: bool = True) -> BigGAN:
-        """The generator to be kept: the averaged weights, with statistics of their own.
+        """The generator to be saved: the averaged weights, with their own statistics.
 
-        If not `whole` it has statistics for truncation 1 only, which is enough for a look.
+        If not `whole` it has statistics for truncation 1 only, which is enough for a sheet.
         """
         generator = finished(self.generator, self.average.values)
         rows = None if whole else [generator.config.n_stats - 1]
@@ -106,5 +106,5 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         values: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen kinds for a broken file
-        raise RecallsegError(f"{path} cannot be read; delete it to start anew.") from error
+        raise RecallsegError(f"{path} cannot be read; delete it to start again.") from error
     return values

@@ -42,10 +42,10 @@ class Head(nn.Module):
 
 
 class ProjectedDiscriminator(Discriminator):
-    """Four stages of Lite0, each through fixed random mixing of its channels, each with a head.
+    """Four stages of Lite0, each with a fixed random mixing of its channels and a head.
 
-    The encoder and the mixing never learn. Images smaller than `side` px are enlarged to it: below
-    that the encoder's last stage sees next to nothing.
+    The encoder and the mixing are never trained. Images smaller than `side` px are enlarged to it:
+    the encoder's last stage is too coarse for smaller ones.
     """
 
     mean: Tensor
@@ -74,11 +74,11 @@ class ProjectedDiscriminator(Discriminator):
             images = F.interpolate(images, (self.side, self.side), mode="bilinear")
         normal = ((images + 1) / 2 - self.mean) / self.std
         maps = self.encoder(normal.contiguous(memory_format=torch.channels_last))
-        return [mixer(each) for mixer, each in zip(self.mixers, maps, strict=True)]
+        return [mixer(stage) for mixer, stage in zip(self.mixers, maps, strict=True)]
 
-    def judge(self, seen: list[Tensor], classes: Tensor) -> Tensor:
-        """One score a stage, (B,4)."""
-        scores = [head(maps, classes) for head, maps in zip(self.heads, seen, strict=True)]
+    def judge(self, features: list[Tensor], classes: Tensor) -> Tensor:
+        """One score per stage, (B,4)."""
+        scores = [head(maps, classes) for head, maps in zip(self.heads, features, strict=True)]
         return torch.stack(scores, dim=1)
 
     def train(self, mode: bool = True) -> Self:

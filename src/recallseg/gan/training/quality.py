@@ -1,4 +1,4 @@
-"""How good generated images are, by what a classifier of real ones sees in them."""
+"""How good generated images are, measured with a classifier of real ones."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,23 +16,23 @@ from recallseg.model.cores import on_every_core
 from recallseg.reporter import Reporter
 
 MEASURED = 50
-"""Generated images of each class that are looked at."""
+"""The number of generated images per class that are measured."""
 
 
 class Judge:
-    """A classifier of real images that looks at others: its features of them, and its answers."""
+    """A classifier of real images, and its features and answers for others."""
 
     def __init__(self, classifier: PhotoClassifier) -> None:
         self.classifier = classifier
         self.head: nn.Linear = classifier.network.get_classifier()  # type: ignore[operator]
 
     def features(self, images: Tensor) -> Tensor:
-        """What the head sees of square images (N,3,H,W), in bytes: features (N,D)."""
+        """The head's input for square images (N,3,H,W), in bytes: features (N,D)."""
         return torch.cat([*on_every_core(self._look, images)])
 
     @torch.no_grad()
     def right(self, features: Tensor, labels: Tensor | int) -> float:
-        """The share of features (N,D) that are taken for the class they are of."""
+        """The share of features (N,D) that are classified right."""
         answers: Tensor = self.head(features.to(self.head.weight.device)).argmax(1).cpu()
         return round(answers.eq(labels).float().mean().item(), 4)
 
@@ -44,31 +44,31 @@ class Judge:
 def quality(
     generator: BigGAN,
     classifier: PhotoClassifier,
-    apart: tuple[Tensor, Tensor],
+    held_out: tuple[Tensor, Tensor],
     trained_on: Tensor,
     names: tuple[str, ...],
     reporter: Reporter,
 ) -> dict[str, Any]:
-    """What is known of the generator: how often it is recognised, and how far from real it is.
+    """How often generated images are recognised, and how far they are from real ones.
 
-    `apart` are images and labels that nothing was trained on, of the generator's size. The
-    Fréchet distance from them is also given for real images, `trained_on`: nothing can be nearer.
+    `held_out` are images and labels that nothing was trained on, of the generator's size. The
+    Fréchet distance to them is also given for the real images `trained_on`, as a lower bound.
     """
     judge = Judge(classifier)
-    held_out, labels = judge.features(apart[0]), apart[1]
-    chosen = torch.linspace(0, len(trained_on) - 1, min(len(trained_on), len(labels))).long()
-    seen: list[Tensor] = []
+    real, labels = judge.features(held_out[0]), held_out[1]
+    rows = torch.linspace(0, len(trained_on) - 1, min(len(trained_on), len(labels))).long()
+    generated: list[Tensor] = []
     shares: dict[str, float] = {}
     for name, features in zip(names, _samples(generator, judge, reporter), strict=True):
         shares[name] = judge.right(features, len(shares))
-        seen.append(features)
+        generated.append(features)
     return {
         "images_per_class": MEASURED,
         "recognised": round(sum(shares.values()) / len(shares), 4),
         "recognised_by_class": shares,
-        "recognised_of_real": judge.right(held_out, labels),
-        "fid": round(frechet_distance(torch.cat(seen), held_out), 3),
-        "fid_of_real": round(frechet_distance(judge.features(trained_on[chosen]), held_out), 3),
+        "recognised_of_real": judge.right(real, labels),
+        "fid": round(frechet_distance(torch.cat(generated), real), 3),
+        "fid_of_real": round(frechet_distance(judge.features(trained_on[rows]), real), 3),
     }
 
 

@@ -11,7 +11,7 @@ from recallseg.gan.training.spectral import add_spectral_norm
 
 
 class DownBlock(nn.Module):
-    """Two convolutions beside a 1×1 shortcut, then the mean of every 2×2 places if `down`."""
+    """Two convolutions beside a 1×1 shortcut, then the mean of every 2×2 pixels if `down`."""
 
     def __init__(self, before: int, after: int, down: bool) -> None:
         super().__init__()
@@ -43,8 +43,8 @@ class ResidualDiscriminator(Discriminator):
         """The images as they are."""
         return [images]
 
-    def judge(self, seen: list[Tensor], classes: Tensor) -> Tensor:
-        """One score an image, (B,1), from the sum of the last maps over all places."""
-        maps = F.relu(self.blocks(self.stem(seen[0])))
+    def judge(self, features: list[Tensor], classes: Tensor) -> Tensor:
+        """One score per image, (B,1), from the sum of the last maps over all positions."""
+        maps = F.relu(self.blocks(self.stem(features[0])))
         score: Tensor = self.score(maps.sum((2, 3)), classes)
         return score[:, None]

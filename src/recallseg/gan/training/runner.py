@@ -1,4 +1,4 @@
-"""`recallseg gan train` from the folder of images to the recipe."""
+"""`recallseg gan train`, from the folder of images to the recipe."""
 
 import json
 import platform
@@ -23,31 +23,31 @@ from recallseg.reporter import Reporter
 from recallseg.version import __version__
 
 HALF = 6e4
-"""What half precision can hold, and a little less."""
+"""A little less than the largest number in half precision."""
 
 
 def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, Any]:
-    """Train a generator and a classifier on the images of `data`; the recipe that is kept.
+    """Train a generator and a classifier on the images of `data`; gives the recipe.
 
-    A tenth of the images is held out from both, to measure them with. The generator is kept, and
-    measured, in half precision. Interrupted and called again it goes on, and ends with the same
-    weights on the same device. Called with more iterations than before, it goes on from its end.
+    A tenth of the images is held out to measure both. The generator is saved, and measured, in half
+    precision. An interrupted training continues when called again, and ends with the same weights
+    on the same device. A finished one continues when called with more iterations.
     """
     folder = ClassFolder.open(data)
     outputs = Outputs.at(out)
     key = content_key(settings.identity(), folder.signature())
     if (done := _finished(outputs, key)) and done["iterations"] == settings.iterations:
-        Reporter().say(f"{out} is finished already; nothing is left to do")
+        Reporter().say(f"{out} is already finished; there is nothing to do")
         return done
     keep_large_blocks()
     reporter = Reporter(outputs.journal)
-    pixels, labels, apart = folder.read(settings.resolution), folder.labels, folder.held_out
-    if not apart.any():
+    pixels, labels, held_out = folder.read(settings.resolution), folder.labels, folder.held_out
+    if not held_out.any():
         raise RecallsegError(
             f"Every class of {data} has one image only; give some of them two or more, so that one "
             "can be held out to measure the generator with."
         )
-    draws = Draws(pixels[~apart], labels[~apart], settings.mirror)
+    draws = Draws(pixels[~held_out], labels[~held_out], settings.mirror)
     players = Players.new(settings, len(folder.names))
     start = players.resume(outputs.checkpoint, key)
     device = settings.torch_device()
@@ -76,7 +76,7 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
         "quality": quality(
             generator,
             classifier,
-            (pixels[apart], labels[apart]),
+            (pixels[held_out], labels[held_out]),
             draws.pixels,
             folder.names,
             reporter,
@@ -88,7 +88,7 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
 
 
 def _finished(outputs: Outputs, key: str) -> dict[str, Any] | None:
-    """The recipe of this very training, if it came to an end before."""
+    """The recipe of the same training, if it is finished already."""
     if not outputs.generator.exists():
         return None
     try:
@@ -101,7 +101,7 @@ def _finished(outputs: Outputs, key: str) -> dict[str, Any] | None:
     except (OSError, ValueError, KeyError, TypeError):
         pass
     raise RecallsegError(
-        f"{outputs.generator} is there already, from other settings or images; delete it, or give "
+        f"{outputs.generator} exists already, from other settings or images; delete it, or give "
         "another output."
     )
 

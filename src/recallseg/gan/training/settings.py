@@ -13,13 +13,13 @@ from recallseg.gan.training.discriminators import DISCRIMINATORS
 
 SUFFIX = ".safetensors"
 TRUNCATIONS = 11
-"""Truncations with statistics of their own, from 0 to 1 in tenths."""
+"""The number of truncations with own statistics, from 0 to 1 in tenths."""
 DEVICES = ("auto", "cpu", "cuda")
 
 
 @dataclass(frozen=True)
 class GanSettings:
-    """How a generator is trained; the defaults made the drawn world's, which comes with us."""
+    """How a generator is trained; the defaults are those of the shipped one of the drawn world."""
 
     resolution: int = 64
     iterations: int = 3_200
@@ -27,11 +27,11 @@ class GanSettings:
     width: int = 32
     """The generator's channels at full resolution; it has 16 times as many at 4×4."""
     noise: int = 32
-    """How many numbers an image is made from, besides its class, which has as many."""
+    """The length of the noise vector, and of the class embedding."""
     first_side: int = 16
-    """The resolution that the generator's first layer draws at once."""
+    """The resolution of the output of the generator's first layer."""
     attention: int = 0
-    """The resolution that attention works at, 0 for none."""
+    """The resolution of the attention layer, 0 for none."""
     seed: int = 0
     device: str = "auto"
     discriminator: str = "projected"
@@ -39,13 +39,13 @@ class GanSettings:
     """Smaller images are enlarged to this for the `projected` discriminator's encoder."""
     discriminator_steps: int = 1
     guidance: float = 5.0
-    """How much the guide counts, which asks for real images again, beside the discriminator."""
+    """The weight of the guide's loss, which asks for real images, beside the discriminator's."""
     guided: int = 500
-    """Iterations with the guide alone; later half of the images are made by chance."""
+    """Iterations with the guide alone; later half of the images are made from random noise."""
     generator_lr: float = 1.5e-3
     discriminator_lr: float = 5e-4
     ema: float = 0.995
-    """Decay of the moving average of the generator's weights, which is what is kept."""
+    """Decay of the moving average of the generator's weights, which are saved."""
     mirror: bool = True
     checkpoint_seconds: float = 60.0
     sheet_every: int = 500
@@ -53,9 +53,9 @@ class GanSettings:
     def __post_init__(self) -> None:
         """Refuse what cannot be trained, before anything is read."""
         self.config(2)
-        for name, known in (("discriminator", DISCRIMINATORS), ("device", DEVICES)):
-            if getattr(self, name) not in known:
-                raise unknown_name(name, getattr(self, name), known)
+        for name, options in (("discriminator", DISCRIMINATORS), ("device", DEVICES)):
+            if getattr(self, name) not in options:
+                raise unknown_name(name, getattr(self, name), options)
         for name in ("noise", "iterations", "discriminator_steps", "sheet_every", "encoder_side"):
             if getattr(self, name) < 1:
                 raise RecallsegError(f"{name} must be at least 1, not {getattr(self, name)}.")
@@ -71,28 +71,28 @@ class GanSettings:
 
     def config(self, num_classes: int) -> BigGANConfig:
         """The generator's architecture."""
-        found = BigGANConfig.at(
+        config = BigGANConfig.at(
             self.resolution,
             channel_width=self.width,
             num_classes=num_classes,
             attention=self.attention,
             first_side=self.first_side,
         )
-        return replace(found, z_dim=self.noise, class_embed_dim=self.noise, n_stats=TRUNCATIONS)
+        return replace(config, z_dim=self.noise, class_embed_dim=self.noise, n_stats=TRUNCATIONS)
 
-    def by_chance(self, iteration: int) -> int:
-        """How many images of a batch the guide does not ask for."""
+    def without_guide(self, iteration: int) -> int:
+        """How many images of a batch are made from random noise, without the guide."""
         if not self.guidance:
             return self.batch
         return 0 if iteration < self.guided else self.batch // 2
 
     def torch_device(self) -> torch.device:
         """Where to train; `auto` takes a GPU if there is one."""
-        found = "cuda" if torch.cuda.is_available() else "cpu"
-        return torch.device(found if self.device == "auto" else self.device)
+        best = "cuda" if torch.cuda.is_available() else "cpu"
+        return torch.device(best if self.device == "auto" else self.device)
 
     def identity(self) -> dict[str, Any]:
-        """What the weights after any number of iterations depend on, besides the images."""
+        """The settings that the weights depend on, apart from the number of iterations."""
         without = {"iterations", "device", "checkpoint_seconds", "sheet_every"}
         return {key: value for key, value in asdict(self).items() if key not in without}
 
@@ -105,7 +105,7 @@ class Outputs:
 
     @classmethod
     def at(cls, path: Path) -> "Outputs":
-        """Refuse, before any work, a place where nothing can be written."""
+        """Refuse, before any work, a path that cannot be written."""
         if path.suffix != SUFFIX:
             raise RecallsegError(f"A generator's file ends in {SUFFIX}, unlike {path}.")
         try:
@@ -115,7 +115,7 @@ class Outputs:
         except OSError as error:
             raise RecallsegError(
                 f"The output folder {path.parent} cannot be written ({error.strerror}); give "
-                "another place."
+                "another path."
             ) from error
         return cls(path)
 
@@ -130,17 +130,17 @@ class Outputs:
 
     @property
     def recipe(self) -> Path:
-        """What was done, and how well it came out; written last."""
+        """Settings, data and quality; written last."""
         return self.beside(".json")
 
     @property
     def sheet(self) -> Path:
-        """Samples, a row a class."""
+        """Samples, one row per class."""
         return self.beside(".png")
 
     @property
     def checkpoint(self) -> Path:
-        """What a training goes on from: an interrupted one, or one with more iterations."""
+        """What a training continues from: an interrupted one, or one with more iterations."""
         return self.beside(".training.pt")
 
     @property

@@ -1,4 +1,4 @@
-"""Standing statistics: what a generator normalises with once it has no batch of its own."""
+"""Standing statistics: what a generator normalises with when it is not trained on batches."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -11,7 +11,7 @@ from recallseg.gan.biggan import BigGAN, TruncationNorm
 from recallseg.gan.generator import truncated_noise
 
 STREAM = 3
-"""Keeps this noise apart from that of training and of samples."""
+"""Part of the random seed, so that this noise differs from that of training and samples."""
 
 
 @torch.no_grad()
@@ -28,16 +28,16 @@ def standing_statistics(
     `rows` are the truncations to do, by default all. The generator is left in eval mode.
     """
     norms = [module for module in generator.modules() if isinstance(module, TruncationNorm)]
-    found: dict[int, dict[nn.Module, list[tuple[Tensor, Tensor]]]] = {}
+    statistics: dict[int, dict[nn.Module, list[tuple[Tensor, Tensor]]]] = {}
     generator.train()
     for row in range(generator.config.n_stats) if rows is None else rows:
-        found[row] = {norm: [] for norm in norms}
-        hooks = [norm.register_forward_pre_hook(partial(_watch, found[row])) for norm in norms]
+        statistics[row] = {norm: [] for norm in norms}
+        hooks = [norm.register_forward_pre_hook(partial(_watch, statistics[row])) for norm in norms]
         for number in range(batches):
             _forward(generator, batch, row, (STREAM, seed, row, number))
         for hook in hooks:
             hook.remove()
-    for row, parts in found.items():
+    for row, parts in statistics.items():
         for norm in norms:
             _store(norm, row, parts[norm])
     generator.eval()
@@ -61,6 +61,6 @@ def _forward(generator: BigGAN, batch: int, row: int, seed: tuple[int, ...]) -> 
 
 def _store(norm: TruncationNorm, row: int, parts: list[tuple[Tensor, Tensor]]) -> None:
     """The mean and variance of all batches together: variance within them and between them."""
-    means, variances = (torch.stack(each) for each in zip(*parts, strict=True))
+    means, variances = (torch.stack(values) for values in zip(*parts, strict=True))
     norm.running_means[row] = means.mean(0)
     norm.running_vars[row] = variances.mean(0) + means.var(0, correction=0)
