@@ -19,7 +19,7 @@ from recallseg.replay.web.loopback import (
     Loopback,
     SitePhoto,
     flickr_answer,
-    found,
+    search_photos,
 )
 
 KEY = "0123456789abcdef0123456789abcdef"
@@ -104,7 +104,7 @@ class PhotoSite(Loopback):
         return server
 
     def found(self, query: str) -> list[Photo]:
-        return found(self.photos, query)
+        return search_photos(self.photos, query)
 
 
 class _Handler(Handler):

@@ -1,4 +1,4 @@
-"""The Class Mapping Module: which of the generator's classes resembles a class of ours most."""
+"""The Class Mapping Module: which of the generator's classes resembles one of our classes most."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ none for `tvmonitor`, which its scenarios learn last."""
 
 @dataclass(frozen=True)
 class Match:
-    """One of the generator's classes, and the mean probability that photos of ours are of it."""
+    """One of the generator's classes, and the mean probability that our photos show it."""
 
     index: int
     name: str
@@ -39,43 +39,43 @@ def map_classes(
     A batch is the classifier's logits (B,C) and, per photo, the names of the classes of C_k that it
     shows with their weights w, so that a photo of several classes is classified once. The paper
     (eq. mapper) weighs all photos alike. `names` are those of the C classes, by default ImageNet's.
-    Scores are means. If `taken` is given, generator classes that stand for others already, no two
-    classes get the same one: whoever resembles it most has it.
+    Scores are means. `taken` are the generator classes that other classes are mapped to already; if
+    it is not None, no two classes get the same one: the class that resembles it most gets it.
     """
     names = imagenet_names() if names is None else names
     sums: dict[str, Tensor] = {}
     weights: dict[str, float] = {}
-    for logits, shown in batches:
+    for logits, photos in batches:
         probabilities = logits.double().softmax(1).cpu()
-        if probabilities.shape != (len(shown), len(names)):
+        if probabilities.shape != (len(photos), len(names)):
             raise RecallsegError(
-                f"The classifier gave scores {tuple(probabilities.shape)} for {len(shown)} photos "
+                f"The classifier gave scores {tuple(probabilities.shape)} for {len(photos)} photos "
                 f"and {len(names)} classes; its classes must be the generator's."
             )
-        for row, classes in zip(probabilities, shown, strict=True):
+        for row, classes in zip(probabilities, photos, strict=True):
             for label, weight in classes.items():
                 sums[label] = sums.get(label, 0) + weight * row
                 weights[label] = weights.get(label, 0) + weight
     means = {label: sums[label] / weights[label] for label in sorted(sums)}
     if taken is not None:
-        _part(means, taken)
+        _separate(means, taken)
     return {label: _best(scores, names, top) for label, scores in means.items()}
 
 
-def _part(means: Mapping[str, Tensor], taken: Iterable[int]) -> None:
-    """Set the score of every generator class that stands for another class to zero."""
-    waiting, gone = dict(means), [*taken]
-    known = max(map(len, means.values()), default=0)
-    if len(gone) + len(waiting) > known:
+def _separate(means: Mapping[str, Tensor], taken: Iterable[int]) -> None:
+    """Set the scores of generator classes that another class is mapped to to zero."""
+    waiting, used = dict(means), [*taken]
+    num_classes = max(map(len, means.values()), default=0)
+    if len(used) + len(waiting) > num_classes:
         raise RecallsegError(
-            f"The generator has {known} classes, too few for {len(gone) + len(waiting)} of ours to "
-            "have one each; set replay.gan.map_apart=false."
+            f"The generator has {num_classes} classes, too few for {len(used) + len(waiting)} of "
+            "ours to have one each; set replay.gan.map_apart=false."
         )
     while waiting:
         for scores in waiting.values():
-            scores[gone] = 0
+            scores[used] = 0
         surest = max(waiting, key=lambda label: waiting[label].max().item())
-        gone = [int(waiting.pop(surest).argmax())]
+        used = [int(waiting.pop(surest).argmax())]
 
 
 def _best(scores: Tensor, names: Sequence[str], top: int) -> tuple[Match, ...]:
@@ -88,7 +88,7 @@ def check_mapping(
 ) -> None:
     """Refuse a mapping whose best match the generator cannot make, or calls something else.
 
-    `names` are those of the generator's classes, where they are known.
+    `names` are those of the generator's classes, if it has names.
     """
     for label, matches in mapping.items():
         if not matches or not 0 <= matches[0].index < num_classes:
@@ -107,7 +107,7 @@ def check_mapping(
 
 
 def paper_rank(label: str, match: Match) -> int | None:
-    """The place (1 to 3) of an ImageNet match in the paper's table for a VOC class, if any."""
+    """The rank (1 to 3) of an ImageNet match in the paper's table for a VOC class, if any."""
     for rank, name in enumerate(PAPER_MAPPING.get(label, ()), start=1):
         if match.index in imagenet_indexes(name):
             return rank

@@ -1,4 +1,4 @@
-"""A replay photo with where it came from, and lists of such photos."""
+"""A replay photo and its origin, and lists of such photos."""
 
 import json
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from recallseg.files import write_text
 
 @dataclass(frozen=True)
 class ReplayPhoto:
-    """An unlabelled image of an old class, as one line of `replay/manifest.jsonl` tells it."""
+    """An unlabelled image of an old class: one line of `replay/manifest.jsonl`."""
 
     class_name: str
     file: Path
@@ -25,12 +25,12 @@ class ReplayPhoto:
     credit: str = ""
     sha256: str = ""
     phash: str = ""
-    """64 bits as hexadecimal digits that similar images share; empty where nobody compares."""
+    """Perceptual hash of 64 bits as hexadecimal digits; empty if it is not needed."""
     page: str = ""
-    """The page that shows the photo with its author, for people who follow the credit."""
+    """The page that shows the photo with its author, for readers who follow the credit."""
 
     def path(self, folder: Path) -> Path:
-        """Where the image lies if the photos of its class are in `folder`."""
+        """The path of the image if the photos of its class are in `folder`."""
         return folder / self.file
 
     def to_line(self) -> str:
@@ -42,8 +42,8 @@ class ReplayPhoto:
         """The photo that `to_line` wrote."""
         try:
             values = json.loads(line)
-            known = {field.name for field in fields(cls)}
-            if not isinstance(values, dict) or values.keys() - known:
+            keys = {field.name for field in fields(cls)}
+            if not isinstance(values, dict) or values.keys() - keys:
                 raise ValueError("unknown keys")
             if not all(isinstance(value, str) for value in values.values()):
                 raise ValueError("a value is not a text")

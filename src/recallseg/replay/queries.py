@@ -1,4 +1,4 @@
-"""What is searched for a class, and whether a photo's words say that it shows the class."""
+"""The search query of a class, and whether a photo's tags and description contain it."""
 
 import functools
 import re
@@ -14,7 +14,7 @@ QUERIES: Mapping[str, str] = {
     "pottedplant": "potted plant",
     "tvmonitor": "monitor",
 }
-"""The classes that people call otherwise than the dataset does; all others are as they are."""
+"""Classes whose usual name is not the dataset's; all others keep theirs."""
 
 _PLURALS: Mapping[str, str] = {
     "child": "children",
@@ -39,7 +39,7 @@ def query_of(class_name: str, overrides: Mapping[str, str] | None = None) -> str
 
 
 def holds(text: str, query: str) -> bool:
-    """Whether `text` has the query as whole words, in the singular or the plural.
+    """Whether `text` contains the query as whole words, in the singular or the plural.
 
     Case does not count, nor do blanks, hyphens and underscores between the query's words, since
     photo sites turn the tag "potted plant" into "pottedplant".

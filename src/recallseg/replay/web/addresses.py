@@ -1,4 +1,4 @@
-"""Which addresses a crawler may connect to: the public internet, and hosts that people name.
+"""Which addresses a crawler may connect to: the public internet, and hosts that the user allows.
 
 A photo site's answer names other hosts. Without this check it could make the crawler ask the
 machines of a private network, or a cloud's metadata service, on its behalf.
@@ -19,10 +19,11 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 def checked_addresses(url: httpx.URL, allow_hosts: Collection[str] = ()) -> list[str]:
-    """The addresses of a URL's host, IPv4 first, if it may be asked.
+    """The addresses of a URL's host, IPv4 first, if the crawler may connect to it.
 
     The caller connects to one of these and not to the name, so that a second look-up of the name
-    cannot lead elsewhere. `allow_hosts` lists hosts (`host` or `host:port`) that may be private.
+    cannot give another address. `allow_hosts` lists hosts (`host` or `host:port`) that may be
+    private.
     """
     if url.scheme not in _PORTS or not url.host:
         raise FetchError("address is not http or https")
@@ -31,16 +32,16 @@ def checked_addresses(url: httpx.URL, allow_hosts: Collection[str] = ()) -> list
     port = url.port or _PORTS[url.scheme]
     if port > 65535:
         raise FetchError("malformed address")
-    found = _resolve(url.host, port)
-    named = {host.lower() for host in allow_hosts}
-    allowed = url.host in named or f"{url.host}:{port}" in named
-    if not allowed and not all(is_public(address) for address in found):
+    addresses = _resolve(url.host, port)
+    allowed_names = {host.lower() for host in allow_hosts}
+    is_allowed = url.host in allowed_names or f"{url.host}:{port}" in allowed_names
+    if not is_allowed and not all(is_public(address) for address in addresses):
         raise FetchError("private address")
-    return [str(address) for address in sorted(found, key=lambda address: address.version)]
+    return [str(address) for address in sorted(addresses, key=lambda address: address.version)]
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, seen through IPv6's ways to wrap IPv4."""
+    """Whether an address is on the public internet, also an IPv4 address within IPv6."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour
         if address in _NAT64:

@@ -1,4 +1,4 @@
-"""Replay by web crawler (paper, sec. "Replay by Web Crawler"): photos that a site finds by name."""
+"""Replay by web crawler (paper, sec. "Replay by Web Crawler"): photos found by class name."""
 
 import hashlib
 import re
@@ -24,18 +24,18 @@ from recallseg.replay.web.searching import Candidate, Site
 class WebSource(Source):
     """Photos that a site finds for a class name, filtered, checked, cleaned and credited.
 
-    Each class has a folder with its photos and a journal; classes whose folders lie beside each
-    other share no photo and no near duplicate.
+    Each class has a folder with its photos and a journal; classes with folders in the same parent
+    folder share no photo and no near duplicate.
     """
 
     site: Site
     client: PoliteClient
     match: MatchRule = "both"
     queries: Mapping[str, str] = field(default_factory=dict)
-    """Class name to query, over the built-in table."""
+    """Class name to query; takes precedence over the built-in table."""
     rules: PhotoRules = field(default_factory=PhotoRules)
     patience: int = 5
-    """After so many failed downloads in a row the site counts as dead."""
+    """After this number of failed downloads in a row the crawl stops."""
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -43,26 +43,26 @@ class WebSource(Source):
         return self.site.name
 
     def collect(self, class_name: str, count: int, folder: Path, say: Say) -> list[ReplayPhoto]:
-        """Go on until `count` photos of the class are in `folder`, or the site has no more."""
+        """Download until `count` photos of the class are in `folder`, or the site has no more."""
         _sweep(folder)
         crawl = _Crawl(self, class_name, folder)
-        if len(crawl.kept) < count:
+        if len(crawl.photos) < count:
             try:
                 crawl.run(count)
             finally:
                 say(crawl.summary(count))
-        if not crawl.kept:
+        if not crawl.photos:
             say(f"Warning: {self.name} has no photo for '{class_name}' (query '{crawl.query}').")
-        elif len(crawl.kept) < count:
+        elif len(crawl.photos) < count:
             say(
-                f"Warning: {self.name} has {len(crawl.kept)} of {count} photos for '{class_name}' "
-                f"(query '{crawl.query}')."
+                f"Warning: {self.name} has {len(crawl.photos)} of {count} photos for "
+                f"'{class_name}' (query '{crawl.query}')."
             )
-        return crawl.kept[:count]
+        return crawl.photos[:count]
 
 
 class _Crawl:
-    """The crawl of one class: what is kept, what is known, and why the rest was left."""
+    """The crawl of one class: its photos, its journal, and why other candidates were left."""
 
     def __init__(self, source: WebSource, class_name: str, folder: Path) -> None:
         self.source = source
@@ -71,15 +71,15 @@ class _Crawl:
         self.query = query_of(class_name, source.queries)
         self.journal = Journal(folder / JOURNAL_NAME)
         others = list(sibling_journals(folder))
-        self.kept = [photo for photo in self.journal.photos() if photo.path(folder).is_file()]
+        self.photos = [photo for photo in self.journal.photos() if photo.path(folder).is_file()]
         self.hashes = [photo.phash for one in (self.journal, *others) for photo in one.photos()]
         self.taken = {key for one in others for key in one.entries if one.judged(key)}
-        past = self.journal.entries.values()
-        self.left = Counter(entry.reason for entry in past if entry.outcome == "rejected")
+        entries = self.journal.entries.values()
+        self.left = Counter(entry.reason for entry in entries if entry.outcome == "rejected")
         self.failures = 0
 
     def run(self, count: int) -> None:
-        """Look at candidates one by one until enough are kept."""
+        """Go through the candidates until there are `count` photos."""
         for candidate in self._candidates():
             key = f"{self.source.site.name}:{candidate.id}"
             if self.journal.judged(key):
@@ -88,29 +88,29 @@ class _Crawl:
                 self.left[reason] += 1
                 continue
             self._take(candidate, key)
-            if len(self.kept) >= count:
+            if len(self.photos) >= count:
                 return
 
     def summary(self, count: int) -> str:
-        """One sentence with the number of photos, and of those that were left by reason."""
+        """One sentence with the number of photos, and the number left out by reason."""
         reasons = ", ".join(f"{number} {reason}" for reason, number in self.left.most_common())
         left = f"; left {self.left.total()}: {reasons}" if reasons else ""
-        kept = min(len(self.kept), count)
-        return f"{self.class_name}: {kept} of {count} photos from {self.source.name}{left}."
+        stored = min(len(self.photos), count)
+        return f"{self.class_name}: {stored} of {count} photos from {self.source.name}{left}."
 
     def _candidates(self) -> Iterator[Candidate]:
-        """All results, page by page; a page without anything new ends the search."""
-        seen: set[str] = set()
+        """All results, page by page; a page without new ones ends the search."""
+        ids: set[str] = set()
         page, more = 1, True
         while more:
             results = self.source.site.search(self.query, page)
-            fresh = {one.id: one for one in results.candidates if one.id not in seen}
+            fresh = {one.id: one for one in results.candidates if one.id not in ids}
             yield from fresh.values()
-            seen |= fresh.keys()
+            ids |= fresh.keys()
             page, more = page + 1, results.more and bool(fresh)
 
     def _unfit(self, candidate: Candidate, key: str) -> str:
-        """Why a candidate is not worth a download, or nothing."""
+        """Why a candidate is not downloaded; empty if it is."""
         if not matches(candidate.tags, candidate.description, self.query, self.source.match):
             where = "tags and description" if self.source.match == "both" else "any text"
             return f"without '{self.query}' in {where}"
@@ -127,12 +127,12 @@ class _Crawl:
             self._leave(key, error.reason)
         else:
             self.journal.add(Entry(key, "kept", photo=photo))
-            self.kept.append(photo)
+            self.photos.append(photo)
             self.hashes.append(photo.phash)
             self.failures = 0
 
     def _store(self, candidate: Candidate) -> ReplayPhoto:
-        """Fetch a photo, or take up one that was stored just before a kill."""
+        """Download a photo, or use the file if a crawl was killed right after storing it."""
         path = self.folder / _file_name(self.source.site.name, candidate.id)
         if path.is_file():
             jpeg = path.read_bytes()
@@ -169,8 +169,8 @@ class _Crawl:
         if error.kind == "busy" or self.failures >= self.source.patience:
             raise RecallsegError(
                 f"{self.source.name} gave no photo for '{self.class_name}': {error.reason}. The "
-                f"{len(self.kept)} photos that are here are kept; run the same command later to "
-                "go on."
+                f"{len(self.photos)} photos downloaded so far are kept; run the same command later "
+                "to continue."
             ) from error
 
     def _leave(self, key: str, reason: str) -> None:
@@ -180,13 +180,13 @@ class _Crawl:
 
 
 def _file_name(site: str, photo_id: str) -> str:
-    """A file name for an id that a site made up; a strange one is replaced by its hash."""
+    """A file name for a site's photo id; an id with unusual characters is replaced by its hash."""
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", photo_id):
         photo_id = hashlib.sha256(photo_id.encode()).hexdigest()[:20]
     return f"{site}-{photo_id}.jpg"
 
 
 def _sweep(folder: Path) -> None:
-    """Remove what a killed crawl left half written."""
+    """Remove the temporary folders of a killed crawl."""
     for scratch in folder.glob(".*.tmp"):
         shutil.rmtree(scratch, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""From bytes of the web to a clean photo: checked, upright, without metadata."""
+"""From downloaded bytes to a clean photo: checked, upright, without metadata."""
 
 import io
 import warnings
@@ -15,7 +15,7 @@ FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
 
 @dataclass(frozen=True)
 class PhotoRules:
-    """What a download must be to be kept, and how it is kept; lengths are in pixels."""
+    """What a download must be like to be kept, and how it is stored; lengths are in pixels."""
 
     min_side: int = 96
     max_pixels: int = 40_000_000
@@ -23,7 +23,7 @@ class PhotoRules:
     """Larger photos are shrunk to this; VOC's have 500 at most. None keeps the size."""
     quality: int = 95
     near: int = 4
-    """Photos whose fingerprints differ in so many of 64 bits, or fewer, are duplicates."""
+    """Photos whose fingerprints differ in at most this number of 64 bits are duplicates."""
 
 
 def clean_jpeg(data: bytes, rules: PhotoRules) -> bytes:

@@ -1,9 +1,9 @@
-"""Why something from the web was not taken, in words short enough to be counted."""
+"""Why a download failed or was rejected, in short texts that can be counted."""
 
 from typing import Literal
 
 Kind = Literal["refused", "failed", "busy"]
-"""`refused`: never ask again; `failed`: may work another day; `busy`: the site wants a pause."""
+"""`refused`: never try again; `failed`: may work later; `busy`: the site asks for a pause."""
 
 
 class FetchError(Exception):
@@ -21,7 +21,7 @@ class FetchError(Exception):
 
 
 class BadPhoto(Exception):
-    """A download that is not a photo worth keeping."""
+    """A download that is not a usable photo."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)

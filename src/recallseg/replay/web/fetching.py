@@ -1,4 +1,4 @@
-"""An HTTP client that behaves: it says who it is, waits its turn, and trusts no answer."""
+"""A polite HTTP client: it says who it is, limits its rate, and checks every answer."""
 
 import email.utils
 import json
@@ -35,7 +35,7 @@ class FetchLimits:
     """How long a request may take with all its retries."""
     attempts: int = 4
     backoff: float = 1.0
-    """The first wait before a retry; it doubles from there, with some chance in it."""
+    """The first wait before a retry; it doubles from there, with some random time added."""
     longest_wait: float = 120.0
     """A site that asks for a longer pause (Retry-After) is left alone."""
     max_bytes: int = 20_000_000
@@ -46,7 +46,7 @@ class PoliteClient:
     """Fetches JSON and images for the crawler; every hop of every request is checked.
 
     Connections go to the address that was checked, with the host's name in TLS and in the
-    request. For that they pass by any proxy of the environment, and are not kept open.
+    request. Therefore they ignore proxies set in the environment, and are not kept open.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class PoliteClient:
         )
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self._http.close()
 
     def __enter__(self) -> "PoliteClient":
@@ -99,7 +99,7 @@ class PoliteClient:
             raise FetchError("the answer is not JSON") from error
 
     def image(self, url: str) -> bytes:
-        """The bytes of an image, not decoded yet."""
+        """The bytes of an image, not decoded."""
         return self._retrying(self._attempt, url, None, "image/")
 
     def _wait(self, state: tenacity.RetryCallState) -> float:
@@ -140,7 +140,7 @@ class PoliteClient:
 
     def _connect(self, url: httpx.URL, addresses: list[str]) -> httpx.Response:
         """Send the request to the first address that takes it."""
-        for place, address in enumerate(addresses, 1):
+        for number, address in enumerate(addresses, 1):
             request = self._http.build_request(
                 "GET",
                 url.copy_with(host=address),
@@ -150,7 +150,7 @@ class PoliteClient:
             try:
                 return self._http.send(request, stream=True)
             except httpx.ConnectError:
-                if place == len(addresses):
+                if number == len(addresses):
                     raise
         raise FetchError("host not found", "failed")
 
@@ -165,27 +165,27 @@ class PoliteClient:
         if status == 429 or status >= 500 or status == 408:
             wait = retry_after(response.headers.get("Retry-After", ""))
             patient = wait is None or wait <= self.limits.longest_wait
-            said = "" if patient or wait is None else f", asks for a pause of {wait:.0f} s"
+            pause = "" if patient or wait is None else f", asks for a pause of {wait:.0f} s"
             busy = status == 429 or not patient
             raise FetchError(
-                f"HTTP {status}{said}", "busy" if busy else "failed", retry=patient, wait=wait
+                f"HTTP {status}{pause}", "busy" if busy else "failed", retry=patient, wait=wait
             )
         if status != 200:
             raise FetchError(f"HTTP {status}")
-        found = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if kind not in found:
+        content_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind not in content_type:
             wanted = "JSON" if kind == "json" else "an image"
-            raise FetchError(f"{found or 'an unnamed type'} instead of {wanted}")
+            raise FetchError(f"{content_type or 'an unnamed type'} instead of {wanted}")
 
     def _read(self, response: httpx.Response, deadline: float) -> bytes:
-        most = self.limits.max_bytes
+        limit = self.limits.max_bytes
         declared = response.headers.get("Content-Length", "")
-        if declared.isdecimal() and int(declared) > most:
+        if declared.isdecimal() and int(declared) > limit:
             raise FetchError("too many bytes")
         body = bytearray()
         for chunk in response.iter_bytes():
             body += chunk
-            if len(body) > most:
+            if len(body) > limit:
                 raise FetchError("too many bytes")
             if time.monotonic() > deadline:
                 raise FetchError("no answer in time", "failed", retry=True)

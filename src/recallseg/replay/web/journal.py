@@ -1,4 +1,4 @@
-"""The crawler's memory of one class: what was taken or refused, one line at a time.
+"""The crawler's journal of one class: which photos were kept or rejected, one per line.
 
 Lines are only appended, so a kill at any moment costs at most the line that was being written.
 """
@@ -16,7 +16,7 @@ from recallseg.replay.photos import ReplayPhoto
 JOURNAL_NAME = "crawl.jsonl"
 
 Outcome = Literal["kept", "rejected", "failed"]
-"""What became of a photo; one that `failed` for now is tried again by a later call."""
+"""What became of a photo; one that `failed` is tried again by a later call."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Entry:
 
 
 class Journal:
-    """The entries of one class by key, in the order in which they were written."""
+    """The entries of one class by key, in the order of the file."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -58,7 +58,7 @@ class Journal:
         self.entries = {entry.key: entry for entry in _whole_entries(text)}
 
     def add(self, entry: Entry) -> None:
-        """Append an entry, behind a line break if the last line was cut off."""
+        """Append an entry, after a line break if the last line was cut off."""
         line = ("\n" if self._torn else "") + entry.to_line() + "\n"
         with readable_disk_errors(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -68,18 +68,18 @@ class Journal:
         self.entries[entry.key] = entry
 
     def judged(self, key: str) -> bool:
-        """Whether the photo needs no further look."""
+        """Whether the photo was kept or rejected before."""
         return key in self.entries and self.entries[key].outcome != "failed"
 
     def photos(self) -> Iterator[ReplayPhoto]:
-        """The photos that were kept, in the order in which they came."""
+        """The photos that were kept, in order."""
         for entry in self.entries.values():
             if entry.photo:
                 yield entry.photo
 
 
 def sibling_journals(folder: Path) -> Iterator[Journal]:
-    """The journals of the other classes, whose folders lie beside `folder`."""
+    """The journals of the other classes, whose folders are beside `folder`."""
     for path in sorted(folder.parent.glob(f"*/{JOURNAL_NAME}")):
         if path.parent != folder:
             yield Journal(path)

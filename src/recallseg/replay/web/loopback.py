@@ -1,7 +1,7 @@
-"""A photo site on this machine: a small server that speaks Flickr's language.
+"""A photo site on this machine: a small server with Flickr's API.
 
-Tests and the drawn world use it in the place of the real site, so that the crawler is exercised
-without a network.
+Tests and the drawn world use it instead of the real site, so that the crawler is tested without a
+network.
 """
 
 import json
@@ -17,7 +17,7 @@ FLICKR_PATH = "/services/rest/"
 
 @dataclass
 class SitePhoto:
-    """What a site tells about a photo."""
+    """What a site says about a photo."""
 
     id: int
     tags: tuple[str, ...]
@@ -31,7 +31,7 @@ class SitePhoto:
 Photo = TypeVar("Photo", bound=SitePhoto)
 
 
-def found(photos: Iterable[Photo], query: str) -> list[Photo]:
+def search_photos(photos: Iterable[Photo], query: str) -> list[Photo]:
     """Full-text search over title, description and tags, blanks ignored."""
     word = query.replace(" ", "").lower()
     return [
@@ -44,7 +44,7 @@ def found(photos: Iterable[Photo], query: str) -> list[Photo]:
 def flickr_answer(
     photos: Sequence[SitePhoto], query: Mapping[str, str], base: str, key: str | None = None
 ) -> dict[str, Any]:
-    """What Flickr's REST API answers to a query; any key is welcome where none is named."""
+    """What Flickr's REST API answers to a query; without `key` every API key is accepted."""
     if not query.get("api_key") or (key and query["api_key"] != key):
         message = "Invalid API Key (Key has invalid format)"
         return {"stat": "fail", "code": 100, "message": message}
@@ -55,17 +55,17 @@ def flickr_answer(
     wanted = query["license"].split(",")
     fitting = [
         photo
-        for photo in found(photos, query["text"])
+        for photo in search_photos(photos, query["text"])
         if photo.licence is None or str(photo.licence) in wanted
     ]
-    shown = [_flickr_photo(photo, base) for photo in fitting[(page - 1) * size : page * size]]
+    results = [_flickr_photo(photo, base) for photo in fitting[(page - 1) * size : page * size]]
     pages = -(-len(fitting) // size)
     about = {"page": page, "pages": pages, "perpage": size, "total": len(fitting)}
-    return {"photos": about | {"photo": shown}, "stat": "ok"}
+    return {"photos": about | {"photo": results}, "stat": "ok"}
 
 
 def _flickr_photo(photo: SitePhoto, base: str) -> dict[str, Any]:
-    told = {
+    entry = {
         "id": str(photo.id),
         "owner": "12345@N01",
         "secret": "5ec7e7",
@@ -82,11 +82,11 @@ def _flickr_photo(photo: SitePhoto, base: str) -> dict[str, Any]:
         "height_z": 480,
         "width_z": 640,
     }
-    return told if photo.licence is None else told | {"license": str(photo.licence)}
+    return entry if photo.licence is None else entry | {"license": str(photo.licence)}
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers with whole bodies, one a connection, and keeps quiet about it."""
+    """Answers with whole bodies, one per connection, and logs nothing."""
 
     protocol_version = "HTTP/1.1"
 
@@ -94,12 +94,12 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing on standard error."""
 
     def query(self) -> dict[str, str]:
-        """The words after the question mark."""
+        """The parameters after the question mark."""
         words = parse_qs(urlsplit(self.path).query)
         return {key: values[0] for key, values in words.items()}
 
     def photo_id(self) -> int | None:
-        """The number in `/photo/NUMBER.jpg`, where the address is of that kind."""
+        """The number in `/photo/NUMBER.jpg`, or None for another address."""
         path = urlsplit(self.path).path
         number = path.removeprefix("/photo/").removesuffix(".jpg")
         return int(number) if path.startswith("/photo/") and number.isdecimal() else None
@@ -111,7 +111,7 @@ class Handler(BaseHTTPRequestHandler):
     def send(
         self, kind: str, body: bytes, status: int = 200, headers: Mapping[str, str] | None = None
     ) -> None:
-        """Answer with bytes of a kind."""
+        """Answer with bytes of a content type."""
         self.start(kind, len(body), status, headers)
         self.wfile.write(body)
 
@@ -122,7 +122,7 @@ class Handler(BaseHTTPRequestHandler):
         status: int = 200,
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Send all of an answer but its body."""
+        """Send the status and headers of an answer."""
         self.send_response(status)
         self.send_header("Content-Type", kind)
         for name, value in (headers or {}).items():
@@ -138,25 +138,25 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def handle_error(self, *_: object) -> None:
-        """A client that hangs up is no news."""
+        """Ignore clients that hang up."""
 
 
 class Loopback:
     """Serves on 127.0.0.1 while its block runs; `base` is the address."""
 
     port = 0
-    """0 takes any that is free."""
+    """0 takes any free port."""
 
     def handler(self) -> type[Handler]:
         """The class whose objects answer requests."""
         raise NotImplementedError
 
     def build(self) -> ThreadingHTTPServer:
-        """A server that has its port and does not answer yet."""
+        """A server that is bound to its port and does not answer yet."""
         return _Server(("127.0.0.1", self.port), self.handler())
 
     def start(self) -> None:
-        """Begin to answer, on a thread."""
+        """Start answering, on a thread."""
         self.server = self.build()
         self.host = f"127.0.0.1:{self.server.server_port}"
         self.base = f"http://{self.host}"
@@ -164,7 +164,7 @@ class Loopback:
         self.thread.start()
 
     def stop(self) -> None:
-        """Answer no more, and give the port back."""
+        """Stop answering, and free the port."""
         self.server.shutdown()
         self.thread.join()
         self.server.server_close()

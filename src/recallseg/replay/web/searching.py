@@ -1,4 +1,4 @@
-"""What a search of a photo site gives, and how its JSON is asked for and read."""
+"""The results of a search on a photo site, and how its JSON is requested and read."""
 
 import html
 import re
@@ -15,7 +15,7 @@ SITE_NAMES = ("flickr", "openverse", "commons")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A photo that a site found, before anything of it is downloaded."""
+    """A search result, before the photo is downloaded."""
 
     id: str
     url: str
@@ -40,23 +40,23 @@ class Site(Protocol):
 
     @property
     def name(self) -> str:
-        """How manifests and messages call it."""
+        """Its name in manifests and messages."""
 
     def search(self, query: str, page: int) -> Results:
         """The photos of one page of results, in the site's order."""
 
 
 def ask(client: PoliteClient, site: str, base: str, params: Mapping[str, str]) -> dict[str, Any]:
-    """The JSON object that a site answers, or one sentence on why there is none."""
+    """The JSON object that a site answers; a failure is one sentence."""
     try:
         answer = client.json(base, params)
     except FetchError as error:
         hint = ""
         if error.reason == "private address":
-            hint = " Such hosts are asked only if the configuration allows them by name."
+            hint = " Such hosts are used only if the configuration allows them by name."
         raise RecallsegError(
             f"The photo site {site} ({base}) gave no search results: {error.reason}.{hint} Photos "
-            "that are here already are kept; run the same command later to go on, or choose "
+            "downloaded so far are kept; run the same command later to continue, or choose "
             f"another site ({', '.join(SITE_NAMES)})."
         ) from error
     if not isinstance(answer, dict):
@@ -65,7 +65,7 @@ def ask(client: PoliteClient, site: str, base: str, params: Mapping[str, str]) -
 
 
 def parsed(site: str, parse: Callable[[], Results]) -> Results:
-    """What `parse` reads from an answer, or one sentence if the answer has another shape."""
+    """What `parse` reads from an answer; an answer of another shape is one sentence."""
     try:
         return parse()
     except (KeyError, TypeError, ValueError, AttributeError) as error:

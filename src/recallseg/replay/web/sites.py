@@ -30,7 +30,7 @@ FLICKR_LICENCES = {
     "9": "CC0 1.0",
     "10": "Public Domain Mark 1.0",
 }
-"""Flickr's licence ids. Newer ones are asked from `flickr.photos.licenses.getInfo`."""
+"""Flickr's licence ids; names of newer ids come from `flickr.photos.licenses.getInfo`."""
 
 
 @dataclass
@@ -68,9 +68,11 @@ class FlickrSite:
         return parsed(self.name, lambda: self._results(answer["photos"], page))
 
     def _results(self, photos: Mapping[str, Any], page: int) -> Results:
-        found = tuple(self._candidate(photo) for photo in photos["photo"])
-        within = page * self.page_size < 4000
-        return Results(found, bool(found) and within and page < int(photos["pages"]))
+        candidates = tuple(self._candidate(photo) for photo in photos["photo"])
+        within_limit = page * self.page_size < 4000
+        return Results(
+            candidates, bool(candidates) and within_limit and page < int(photos["pages"])
+        )
 
     def _candidate(self, photo: Mapping[str, Any]) -> Candidate:
         sizes = (photo.get(f"url_{size}") for size in "czlo")
@@ -109,8 +111,8 @@ class FlickrSite:
 class OpenverseSite:
     """Openverse, which searches openly licensed photos of many sites and needs no key.
 
-    Its results have no description, so the title stands in for it. It shows 240 photos a query,
-    at most 20 a page.
+    Its results have no description, so the title is used instead. It shows 240 photos per
+    query, at most 20 per page.
     """
 
     client: PoliteClient
@@ -125,8 +127,8 @@ class OpenverseSite:
         return parsed(self.name, lambda: self._results(answer, page))
 
     def _results(self, answer: Mapping[str, Any], page: int) -> Results:
-        found = tuple(self._candidate(photo) for photo in answer["results"])
-        return Results(found, bool(found) and page < int(answer["page_count"]))
+        candidates = tuple(self._candidate(photo) for photo in answer["results"])
+        return Results(candidates, bool(candidates) and page < int(answer["page_count"]))
 
     def _candidate(self, photo: Mapping[str, Any]) -> Candidate:
         title = plain_text(photo.get("title"))
@@ -152,7 +154,7 @@ class CommonsSite:
     base: str = "https://commons.wikimedia.org/w/api.php"
     page_size: int = 50
     width: int = 960
-    """Of the thumbnail that is downloaded; Wikimedia serves 250, 330, 500, 960, 1280, 1920."""
+    """Width of the downloaded thumbnail; Wikimedia serves 250, 330, 500, 960, 1280, 1920."""
     name: str = "commons"
 
     def search(self, query: str, page: int) -> Results:
@@ -180,22 +182,22 @@ class CommonsSite:
     def _results(self, answer: Mapping[str, Any], page: int) -> Results:
         files = answer.get("query", {}).get("pages", [])
         ordered = sorted(files, key=lambda file: int(file["index"]))
-        found = tuple(self._candidate(file) for file in ordered if file.get("imageinfo"))
-        within = page * self.page_size < 10_000
-        return Results(found, within and "gsroffset" in answer.get("continue", {}))
+        candidates = tuple(self._candidate(file) for file in ordered if file.get("imageinfo"))
+        within_limit = page * self.page_size < 10_000
+        return Results(candidates, within_limit and "gsroffset" in answer.get("continue", {}))
 
     def _candidate(self, file: Mapping[str, Any]) -> Candidate:
         (info,) = file["imageinfo"]
         metadata = info.get("extmetadata") or {}
-        said = {key: plain_text(item["value"]) for key, item in metadata.items()}
+        texts = {key: plain_text(item["value"]) for key, item in metadata.items()}
         return Candidate(
             id=str(file["pageid"]),
             url=str(info.get("thumburl") or info.get("url") or ""),
             title=plain_text(file["title"]).removeprefix("File:"),
-            description=said.get("ImageDescription", ""),
-            tags=tuple(filter(None, said.get("Categories", "").split("|"))),
-            licence=said.get("LicenseShortName", ""),
-            credit=said.get("Artist") or said.get("Credit", ""),
+            description=texts.get("ImageDescription", ""),
+            tags=tuple(filter(None, texts.get("Categories", "").split("|"))),
+            licence=texts.get("LicenseShortName", ""),
+            credit=texts.get("Artist") or texts.get("Credit", ""),
             page=str(info.get("descriptionurl") or ""),
         )
 

@@ -1,7 +1,7 @@
-"""The drawn world's photo site: what people there put on the web, and what they say about it.
+"""The drawn world's photo site, with photos and descriptions like those of real users.
 
-Most photos are what their words say. Some have no description, some show something else, some
-show two things, and some were put up twice, as on any site.
+Most photos show what their description says. Some have no description, some show something else,
+some show two things, and some were uploaded twice, as on any site.
 """
 
 import errno
@@ -31,12 +31,12 @@ SENTENCES = (
 )
 OTHER_TAGS = ("summer", "film", "2021", "home", "favourite", "color", "walk")
 KINDS = {"right": 60, "two": 14, "undescribed": 9, "mistagged": 8, "misnamed": 3, "twice": 6}
-"""Of a hundred photos, how many are of each kind. A misnamed one is wrong in all it says."""
+"""How many of a hundred photos are of each kind. A misnamed one has wrong tags and description."""
 
 
 @dataclass
 class ToyPhoto(SitePhoto):
-    """A photo of the site, and what is really to be seen on it."""
+    """A photo of the site, and what it really shows."""
 
     shows: tuple[str, ...] = ()
     kind: str = "right"
@@ -45,36 +45,36 @@ class ToyPhoto(SitePhoto):
 
 
 def toy_photos(per_class: int, seed: int = 0) -> list[ToyPhoto]:
-    """The photos that are put up for each class, in the order of the classes."""
+    """The photos that are uploaded for each class, in the order of the classes."""
     photos: list[ToyPhoto] = []
     for name in CLASSES[1:]:
-        for place in range(per_class):
+        for number in range(per_class):
             photo = _photo(len(photos) + 1, name, seed)
             if photo.kind == "twice":
-                photo = _again(photo, photos[-1] if place else photo)
+                photo = _again(photo, photos[-1] if number else photo)
             photos.append(photo)
     return photos
 
 
 def _again(photo: ToyPhoto, first: ToyPhoto) -> ToyPhoto:
-    """The photo before once more, under a new number; only good ones are put up twice."""
+    """The previous photo again, under a new number; only right ones are uploaded twice."""
     if first.kind != "right":
         return replace(photo, kind="right")
     return replace(photo, drawing=first.drawing, size=first.size)
 
 
 def _photo(number: int, name: str, seed: int) -> ToyPhoto:
-    """A photo that someone puts up as one of class `name`."""
+    """A photo that someone uploads as one of class `name`."""
     dice = Dice(seed, 4, number)
     kind = dice.weighted(KINDS)
     other = dice.pick([one for one in CLASSES[1:] if one != name])
-    shows, said = {
+    shows, described = {
         "two": ((name, other), (name, other)),
         "mistagged": ((other,), (other,)),
         "misnamed": ((other,), (name,)),
     }.get(kind, ((name,), (name,)))
-    words = " and the ".join(query_of(one) for one in said)
-    tagged = dict.fromkeys((name, *said))
+    words = " and the ".join(query_of(one) for one in described)
+    tagged = dict.fromkeys((name, *described))
     return ToyPhoto(
         id=number,
         tags=(*(query_of(one).replace(" ", "") for one in tagged), dice.pick(OTHER_TAGS)),
@@ -94,14 +94,14 @@ def _photo(number: int, name: str, seed: int) -> ToyPhoto:
 @functools.lru_cache(maxsize=4096)
 def _jpeg(seed: int, drawing: int, shows: tuple[str, ...], size: tuple[int, int]) -> bytes:
     buffer = io.BytesIO()
-    drawn = draw_snapshot(seed, drawing, shows, size)
-    Image.fromarray(drawn).save(buffer, "JPEG", quality=92)
+    pixels = draw_snapshot(seed, drawing, shows, size)
+    Image.fromarray(pixels).save(buffer, "JPEG", quality=92)
     return buffer.getvalue()
 
 
 @dataclass
 class ToySite(Loopback):
-    """The site as a context manager; `api` is what a configuration calls `replay.base_url`."""
+    """The site as a context manager; `api` is the value for the setting `replay.web.base_url`."""
 
     per_class: int = 200
     seed: int = 0
