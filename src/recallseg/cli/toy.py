@@ -85,7 +85,7 @@ def photos(
 @app.command()
 def site(
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes any free port.")] = 8765,
-    per_class: Annotated[int, typer.Option(min=1, help="Photos put up for each class.")] = 200,
+    per_class: Annotated[int, typer.Option(min=1, help="Photos on the site per class.")] = 200,
     seed: Seed = 0,
 ) -> None:
     """Serve the drawn world's photo site on this machine until Ctrl-C."""

@@ -101,7 +101,7 @@ class ViewRecipe:
         """Cut one view, (3, crop, crop), and its labels from tensors of `to_tensors`."""
         way = self._window if self.cut == "window" else self._stretched
         view, labels = way(photo, mask, rng)
-        return view, labels[self.kept, self.kept].contiguous()
+        return view, labels[self.label_rows, self.label_rows].contiguous()
 
     def _stretched(
         self, photo: torch.Tensor, mask: torch.Tensor, rng: Random

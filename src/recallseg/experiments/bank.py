@@ -1,4 +1,4 @@
-"""How much the feature bank saves: the same steps with it and without it, one after the other."""
+"""How much time the feature bank saves: the same steps with and without it."""
 
 import json
 import os
@@ -27,16 +27,16 @@ WARM_UP, TIMED = 5, 30
 
 
 def bench_bank(config: RunConfig) -> dict[str, Any]:
-    """Run the later steps of a configuration on both paths and compare time and mIoU.
+    """Run the later steps of a configuration with and without the bank; compare time and mIoU.
 
     Both start from the same step 0. `encoding` is what the bank costs once; runs that share an
     encoder and its photos share it.
     """
-    with _cache_of_its_own() as folder:
+    with _separate_cache() as folder:
         modes = {}
         for name, enabled in (("bank", True), ("plain", False)):
-            switched = config.bank.model_copy(update={"enabled": enabled})
-            result = run(config.model_copy(update={"bank": switched}), folder / name)
+            settings = config.bank.model_copy(update={"enabled": enabled})
+            result = run(config.model_copy(update={"bank": settings}), folder / name)
             modes[name] = _summary(folder / name, result, len(result["steps"]))
         modes["bank"]["disk_mb"] = round(bytes_on_disk(cache_root() / BANK) / 2**20, 1)
         modes["bank"]["budget_mb"] = round(config.bank.budget_gb * 2**10, 1)
@@ -58,8 +58,8 @@ def bench_bank(config: RunConfig) -> dict[str, Any]:
 
 
 @contextmanager
-def _cache_of_its_own() -> Iterator[Path]:
-    """A cache with no features in it, but with the shared step 0."""
+def _separate_cache() -> Iterator[Path]:
+    """A temporary cache without features, but with the shared step 0."""
     shared = cache_root()
     (shared / STEP_0).mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory(prefix="recallseg-bench-", dir=shared) as name:
@@ -80,14 +80,17 @@ def _cache_of_its_own() -> Iterator[Path]:
 def _summary(folder: Path, result: ResultRecord, steps: int) -> dict[str, Any]:
     lines = RunFolder(folder).journal.read_text(encoding="utf-8").splitlines()
     timed = [entry for entry in map(json.loads, lines) if "seconds" in entry]
-    training = [e for e in timed if e["phase"] in {f"step {k}" for k in range(1, steps)}]
-    encoding = [e for e in timed if e["phase"].endswith(": encode")]
-    seconds = sum(e["seconds"] for e in training)
+    training = [
+        entry for entry in timed if entry["phase"] in {f"step {k}" for k in range(1, steps)}
+    ]
+    encoding = [entry for entry in timed if entry["phase"].endswith(": encode")]
+    seconds = sum(entry["seconds"] for entry in training)
+    iterations = sum(entry["parts"] for entry in training)
     return {
         "training_s": round(seconds, 2),
-        "encoding_s": round(sum(e["seconds"] for e in encoding), 2),
-        "iterations": sum(e["parts"] for e in training),
-        "iteration_ms": round(1000 * seconds / sum(e["parts"] for e in training), 2),
+        "encoding_s": round(sum(entry["seconds"] for entry in encoding), 2),
+        "iterations": iterations,
+        "iteration_ms": round(1000 * seconds / iterations, 2),
         "miou": result["steps"][-1]["miou"]["all"],
         "peak_memory_mb": result["peak_memory_mb"],
     }

@@ -21,10 +21,10 @@ COLUMNS = ("old", "new", "all", "foreground")
 
 
 class RowSpec(Section):
-    """The runs of a row, where its name alone does not say it."""
+    """The configuration of a row that needs more than the name of one file."""
 
     config: tuple[str, ...]
-    """The file of its settings, and files that are laid over it."""
+    """The file of its settings, and files whose settings replace some of them."""
     overrides: tuple[str, ...] = ()
 
     @field_validator("config", mode="before")
@@ -37,9 +37,9 @@ class TableSpec(Section):
     """Which runs a table is made of."""
 
     configs: Path
-    """The folder of their configurations, as seen from the file."""
+    """The folder of their configurations, relative to the table's file."""
     rows: dict[str, str | RowSpec]
-    """What each row is called, and its file: `MiB: mib` is mib.yaml; or its file and overrides."""
+    """Row name to configuration: `MiB: mib` reads mib.yaml; or files and overrides."""
     scenarios: tuple[str, ...] = ("15-1",)
     setups: tuple[Literal["disjoint", "overlapped", "sequential"], ...] = ("disjoint",)
     seeds: tuple[int, ...] = (0,)
@@ -49,7 +49,7 @@ class TableSpec(Section):
 
 @dataclass(frozen=True)
 class RunGroup:
-    """The runs of one row in one scenario and setup, one for each seed."""
+    """The runs of one row in one scenario and setup, one per seed."""
 
     row: str
     scenario: str
@@ -59,13 +59,13 @@ class RunGroup:
 
 
 Show = Callable[[dict[str, Any]], None]
-"""Takes the table as far as it is known."""
+"""Called with the table so far."""
 
 
 def make_table(
     spec: Path, overrides: Sequence[str], out: Path, show: Show | None = None
 ) -> dict[str, Any]:
-    """Run what is missing, and write `NAME.json` after every run; the same again goes on."""
+    """Run what is missing, and write `NAME.json` after every run; a second call continues."""
     cells = list(plan_table(spec, overrides, out))
     total = sum(len(cell.runs) for cell in cells)
     done: dict[Path, ResultRecord] = {}
@@ -88,20 +88,20 @@ def make_table(
 
 def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[RunGroup]:
     """All cells with their configurations, read and checked before the first run."""
-    found = read_spec(spec)
-    folder = spec.parent / found.configs
-    for scenario in found.scenarios:
-        for setup in found.setups:
+    table = read_spec(spec)
+    folder = spec.parent / table.configs
+    for scenario in table.scenarios:
+        for setup in table.setups:
             split = [f"scenario.spec={scenario}", f"scenario.setup={setup}"]
-            for row, about in found.rows.items():
-                chosen = RowSpec(config=(about,)) if isinstance(about, str) else about
-                path, *over = (folder / f"{name}.yaml" for name in chosen.config)
+            for name, row in table.rows.items():
+                row_spec = RowSpec(config=(row,)) if isinstance(row, str) else row
+                path, *over = (folder / f"{file}.yaml" for file in row_spec.config)
                 runs = []
-                for seed in found.seeds:
-                    words = [*split, f"seed={seed}", *found.overrides, *chosen.overrides]
+                for seed in table.seeds:
+                    words = [*split, f"seed={seed}", *table.overrides, *row_spec.overrides]
                     config = load_config(path, [*words, *overrides], over=over)
                     runs.append((out / folder_name(path, config), config))
-                yield RunGroup(row, scenario, setup, tuple(runs))
+                yield RunGroup(name, scenario, setup, tuple(runs))
 
 
 def read_spec(path: Path) -> TableSpec:
@@ -117,7 +117,7 @@ def read_spec(path: Path) -> TableSpec:
 
 
 def _finished(path: Path, config: RunConfig) -> ResultRecord | None:
-    """The result of a run that came to its end before."""
+    """The result of a run that is finished already."""
     folder = RunFolder(path)
     result = folder.result
     if result is not None:
@@ -138,7 +138,8 @@ def _summary(cell: RunGroup, done: dict[Path, ResultRecord]) -> dict[str, Any]:
     }
     for column in COLUMNS:
         values = [result["steps"][-1]["miou"][column] for result in results]
-        known = [value for value in values if value is not None]
-        summary[column] = round(statistics.mean(known), 2) if known else None
-        summary[f"{column}_spread"] = round(statistics.stdev(known), 2) if len(known) > 1 else None
+        numbers = [value for value in values if value is not None]
+        spread = round(statistics.stdev(numbers), 2) if len(numbers) > 1 else None
+        summary[column] = round(statistics.mean(numbers), 2) if numbers else None
+        summary[f"{column}_spread"] = spread
     return summary

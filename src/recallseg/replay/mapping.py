@@ -63,7 +63,7 @@ def map_classes(
 
 
 def _separate(means: Mapping[str, Tensor], taken: Iterable[int]) -> None:
-    """Set the scores of generator classes that another class is mapped to to zero."""
+    """Zero the scores of generator classes that another class is mapped to."""
     waiting, used = dict(means), [*taken]
     num_classes = max(map(len, means.values()), default=0)
     if len(used) + len(waiting) > num_classes:

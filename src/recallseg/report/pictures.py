@@ -24,7 +24,7 @@ CANDIDATES = 240
 PER_RULE = 3
 """The number of photos that each rule chooses."""
 MOST_METHODS = 12
-"""At most so many methods are shown side by side."""
+"""The largest number of methods shown side by side."""
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def read_run(path: Path) -> Run:
 
 
 def read_runs(paths: Sequence[Path]) -> list[Run]:
-    """The runs in the named folders; a folder that holds run folders stands for all of them."""
+    """The runs in the named folders; a folder of run folders means all of them."""
     runs: dict[Path, Run] = {}
     for path in paths:
         if not path.is_dir():

@@ -19,7 +19,7 @@ from recallseg.reporter import Reporter
 DECAY = 1e-3
 STEPS = 200
 MOST_IMAGES = 100
-"""At most so many images per class are used to train the linear head."""
+"""The largest number of images per class that the linear head is trained on."""
 
 
 def trained_classifier(

@@ -23,7 +23,7 @@ NAME = "generator"
 PIXELS, DIVERGENCE = 8.0, 0.005
 """Weights of the pixels and of the guide's divergence, beside 1 for features."""
 MOST_LINES = 200
-"""At most so many lines are added to the journal by one training."""
+"""The largest number of lines that one training adds to the journal."""
 
 
 def train(
