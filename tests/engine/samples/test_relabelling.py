@@ -74,7 +74,7 @@ def test_a_helper_labels_all_but_void_in_channels_of_the_main_model(tmp_path):
 def test_labels_do_not_depend_on_what_is_stored(tmp_path, writer):
     dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
     encoder = Encoder("mobilenetv2_035", weights="none").freeze()
-    model = Segmenter(encoder, Decoder(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
+    model = Segmenter(encoder, DeepLabV2(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
     channels = np.array([0, 11, 12], dtype=np.uint8)
     relabel = inpainting(model) if writer == "inpainting" else labelling(model, channels)
     rows = [4, 6, 9]

@@ -40,9 +40,7 @@ class Training:
     iterations: int
 
     @classmethod
-    def of(
-        cls, name: str, optim: OptimConfig, classes: int, photos: int, setup: str
-    ) -> "Training":
+    def of(cls, name: str, optim: OptimConfig, classes: int, photos: int, setup: str) -> "Training":
         """A training as long as a number of new classes, or of photos, asks for in a setup."""
         return cls(name, optim, iterations_for(optim, classes, photos, setup))
 
