@@ -6,8 +6,7 @@ from recallseg.engine.old_classes.exhibits import write_gallery
 from recallseg.engine.old_classes.helpers import Helpers
 from recallseg.engine.old_classes.lessons import lesson_of
 from recallseg.engine.old_classes.replay_block import Labeller, ReplayBlock
-from recallseg.engine.old_classes.stored_samples import store_samples, stored_classes
-from recallseg.engine.samples.photo_labels import IDENTITY
+from recallseg.engine.old_classes.stored_samples import store_samples, stored_photos
 from recallseg.engine.samples.relabelling import labelling, relabelled
 from recallseg.engine.samples.sets import Samples
 from recallseg.engine.samples.views import PhotoSet, Supply
@@ -54,13 +53,8 @@ class OldClasses:
             return self._replayed(self.block, step, name, previous)
         if not self.method.stores:
             return []
-        stored = [
-            dataset
-            for earlier in self.data.scenario[: step.index]
-            for dataset in stored_classes(self.folder.step(earlier.index).stored_masks(), earlier)
-        ]
-        photos = [PhotoSet(each, [pair.stem for pair in each.pairs], IDENTITY) for each in stored]
-        return [self._samples_of(each, name, previous.encoder) for each in photos]
+        stored = stored_photos(self.folder, self.data.scenario[: step.index])
+        return [self._samples_of(photos, name, previous.encoder) for photos in stored]
 
     def _replayed(
         self, block: ReplayBlock, step: Step, name: str, previous: Segmenter

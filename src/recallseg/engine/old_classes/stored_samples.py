@@ -4,7 +4,7 @@ It is the one method whose run folder holds training photos; they are in `step-k
 """
 
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from random import Random
@@ -13,7 +13,10 @@ import numpy as np
 
 from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.data.shrink import save_mask
+from recallseg.engine.samples.photo_labels import IDENTITY
+from recallseg.engine.samples.views import PhotoSet
 from recallseg.files import atomic_path
+from recallseg.runs.folder import RunFolder
 from recallseg.scenario import Scenario, Step
 
 
@@ -50,11 +53,11 @@ def _in_turn(step: Step, scenario: Scenario, seed: int) -> Iterator[tuple[int, s
         stems[label] = sorted(set(step.images) & holding)
         Random(f"{seed}/store/{label}").shuffle(stems[label])
     for turn in count():
-        if all(turn >= len(found) for found in stems.values()):
+        if all(turn >= len(of_class) for of_class in stems.values()):
             return
-        for found in stems.values():
-            if turn < len(found):
-                yield turn, found[turn]
+        for of_class in stems.values():
+            if turn < len(of_class):
+                yield turn, of_class[turn]
 
 
 def _write(dataset: SegmentationDataset, row: int, step: Step, folder: Path) -> int:
@@ -66,7 +69,17 @@ def _write(dataset: SegmentationDataset, row: int, step: Step, folder: Path) -> 
     return photo.stat().st_size + mask.stat().st_size
 
 
-def stored_classes(masks: Sequence[Path], step: Step) -> Iterator[SegmentationDataset]:
+def stored_photos(folder: RunFolder, steps: Iterable[Step]) -> list[PhotoSet]:
+    """What some steps kept, one set of photos for each of their classes."""
+    datasets = [
+        dataset
+        for step in steps
+        for dataset in _classes_of(folder.step(step.index).stored_masks(), step)
+    ]
+    return [PhotoSet(each, [pair.stem for pair in each.pairs], IDENTITY) for each in datasets]
+
+
+def _classes_of(masks: Sequence[Path], step: Step) -> Iterator[SegmentationDataset]:
     """What a step kept, by its masks, as one dataset for each of its classes."""
     pairs = [Pair(mask.name.removesuffix(".mask.png"), _photo_of(mask), mask) for mask in masks]
     held = {pair.stem: np.unique(pair.read_mask()) for pair in pairs}
