@@ -9,13 +9,12 @@ from recallseg.config.loading import (
     validate,
 )
 from recallseg.config.problems import problems
+from recallseg.config.replay import LabelFilters, ReplayConfig
 from recallseg.config.schema import (
     DataConfig,
-    LabelFilters,
     MethodConfig,
     ModelConfig,
     OptimConfig,
-    ReplayConfig,
     RunConfig,
     ViewConfig,
 )

@@ -1,0 +1,33 @@
+"""The part of a run folder that belongs to one step."""
+
+from pathlib import Path
+
+
+class StepFolder:
+    """What a run folder holds of one step."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.decoder = path / "decoder.safetensors"
+        """Comes last and makes a step whole."""
+        self.encoder = path / "encoder.safetensors"
+        """Only where the encoder went on learning; all steps share step 0's otherwise."""
+        self.memory = path / "method.safetensors"
+        """What a method remembers besides the model."""
+        self.metrics = path / "metrics.json"
+        self.predictions = path / "predictions.zip"
+        """What the model saw in every photo of the validation split."""
+        self.samples = path / "samples"
+        """Training photos, where a method stores some."""
+
+    def helper(self, label: int | None = None) -> Path:
+        """The helper decoder of the step, or of one of its classes."""
+        return self.path / f"helper{'' if label is None else f'-{label}'}.safetensors"
+
+    def helpers(self) -> list[Path]:
+        """The helper decoders that are there."""
+        return sorted(self.path.glob("helper*.safetensors"))
+
+    def stored_masks(self) -> list[Path]:
+        """The masks of the training photos that a method stored."""
+        return sorted(self.samples.glob("*.mask.png"))
