@@ -63,9 +63,9 @@ def evaluate(
     _show_scores(rescore(run_folder, root=root, split=split, step=step), as_json)
 
 
-def _show_plan(config: Any, found: dict[str, Any], as_json: bool) -> None:  # noqa: ANN401
+def _show_plan(config: Any, plan: dict[str, Any], as_json: bool) -> None:  # noqa: ANN401
     if as_json:
-        typer.echo(json.dumps(found, indent=2))
+        typer.echo(json.dumps(plan, indent=2))
         return
     from rich.console import Console
     from rich.table import Table
@@ -78,20 +78,20 @@ def _show_plan(config: Any, found: dict[str, Any], as_json: bool) -> None:  # no
     table = Table("step", "photos", "iterations", "helper decoder", title=title)
     for column in table.columns[1:]:
         column.justify = "right"
-    for index, step in enumerate(found["steps"]):
-        helper = f"{found['helper_parameters'][index]:,}"
+    for index, step in enumerate(plan["steps"]):
+        helper = f"{plan['helper_parameters'][index]:,}"
         table.add_row(str(index), f"{step['images']:,}", f"{step['iterations']:,}", helper)
     console = Console()
     console.print(table)
     console.print(
-        f"parameters: encoder {found['encoder_parameters']:,}, decoder at the end "
-        f"{found['decoder_parameters']:,}",
+        f"parameters: encoder {plan['encoder_parameters']:,}, decoder at the end "
+        f"{plan['decoder_parameters']:,}",
         highlight=False,
     )
-    for name, words in found["settings"].items():
+    for name, words in plan["settings"].items():
         console.print(f"{name}: {words}", highlight=False, markup=False, soft_wrap=True)
     if config.bank.enabled and not config.method.train_encoder:
-        later = sum(step["images"] for step in found["steps"][1:])
+        later = sum(step["images"] for step in plan["steps"][1:])
         console.print(
             f"feature bank of the later steps: {bank_bytes(config, later) / 2**30:.2f} GiB "
             f"(budget {config.bank.budget_gb:g})",

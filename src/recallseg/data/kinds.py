@@ -118,21 +118,21 @@ def find_root(name: str, root: Path | None = None) -> Path:
     """
     kind = kind_of(name)
     if root is not None:
-        place = root
+        folder = root
     elif kind.make is not None:
-        place = kind.make()
+        folder = kind.make()
     elif base := os.environ.get(DATA_VARIABLE):
-        place = Path(base).expanduser() / name
+        folder = Path(base).expanduser() / name
     else:
         raise RecallsegError(
-            f"No place given for the dataset '{name}': set {DATA_VARIABLE} to the folder that "
+            f"No folder given for the dataset '{name}': set {DATA_VARIABLE} to the folder that "
             f"holds '{name}', or give its root. To get it, {kind.how_to_get}."
         )
-    if not place.is_dir():
+    if not folder.is_dir():
         raise RecallsegError(
-            f"The dataset '{name}' is not at {place}. To get it, {kind.how_to_get}."
+            f"The dataset '{name}' is not at {folder}. To get it, {kind.how_to_get}."
         )
-    return kind.resolve(place)
+    return kind.resolve(folder)
 
 
 def open_dataset(name: str, split: str, root: Path | None = None) -> SegmentationDataset:
@@ -141,15 +141,15 @@ def open_dataset(name: str, split: str, root: Path | None = None) -> Segmentatio
     `tune` is a fifth of the training photos, the same one always, and `fit` is all others: to
     choose settings without a look at the photos that results are reported on.
     """
-    kind, place = kind_of(name), find_root(name, root)
+    kind, folder = kind_of(name), find_root(name, root)
     parts = dict.fromkeys(("train", FIT, TUNE), kind.train)
-    pairs = kind.listing(place, {"val": kind.val, **parts}.get(split, split)).pairs()
+    pairs = kind.listing(folder, {"val": kind.val, **parts}.get(split, split)).pairs()
     if split in (FIT, TUNE):
         pairs = tuple(pair for pair in pairs if _is_held_out(pair.stem) == (split == TUNE))
     split = {"train": kind.train, "val": kind.val}.get(split, split)
     if not pairs:
-        raise RecallsegError(f"The split '{split}' of {place} holds no photos.")
-    return SegmentationDataset(name, place, split, kind.read_classes(place), pairs)
+        raise RecallsegError(f"The split '{split}' of {folder} holds no photos.")
+    return SegmentationDataset(name, folder, split, kind.read_classes(folder), pairs)
 
 
 def _is_held_out(stem: str) -> bool:

@@ -41,7 +41,7 @@ def learn(
     stays usable until the step is complete, and the same call goes on where it was stopped.
     """
     folder = RunFolder(model)
-    steps = known["steps"] if (known := folder.classes) else []
+    steps = record["steps"] if (record := folder.classes) else []
     photos = open_dataset("folder", "train", data)
     new = _new_classes(folder, steps, photos, classes)
     steps = steps if steps and steps[-1] == new else [*steps, new]
@@ -55,14 +55,14 @@ def learn(
 def rollback(model: Path, to: int) -> list[str]:
     """Forget every step after `to`; give the classes that are gone."""
     folder = RunFolder.existing(model)
-    known = folder.learned()
-    if not 0 <= to < len(known["steps"]):
-        last = len(known["steps"]) - 1
+    record = folder.learned()
+    if not 0 <= to < len(record["steps"]):
+        last = len(record["steps"]) - 1
         raise RecallsegError(f"{model} has steps 0 to {last}; it cannot go back to step {to}.")
-    gone = [name for names in known["steps"][to + 1 :] for name in names]
-    kept = known["steps"][: to + 1]
-    folder.write_classes(_shortened(known, kept))
-    for index in reversed(range(to + 1, len(known["steps"]))):
+    gone = [name for names in record["steps"][to + 1 :] for name in names]
+    kept = record["steps"][: to + 1]
+    folder.write_classes(_shortened(record, kept))
+    for index in reversed(range(to + 1, len(record["steps"]))):
         shutil.rmtree(folder.step(index).path, ignore_errors=True)
     folder.forget_state()
     if memory := folder.source_memory:
@@ -79,11 +79,11 @@ def _new_classes(
     folder: RunFolder,
     steps: list[list[str]],
     photos: SegmentationDataset,
-    chosen: Sequence[str] | None,
+    requested: Sequence[str] | None,
 ) -> list[str]:
     """The classes that this step adds, in the order of the dataset."""
     offered = photos.classes[1:]
-    wanted = offered if chosen is None else chosen
+    wanted = offered if requested is None else requested
     if strangers := [name for name in wanted if name not in offered]:
         raise RecallsegError(
             f"{photos.root} has no class {', '.join(map(repr, strangers))}; "
@@ -98,8 +98,8 @@ def _new_classes(
                 f"`recallseg learn` again, or {back if len(steps) > 1 else 'remove the folder'}."
             )
         return new
-    known = {name for names in steps for name in names}
-    if again := [name for name in new if name in known]:
+    learned_names = {name for names in steps for name in names}
+    if again := [name for name in new if name in learned_names]:
         raise RecallsegError(
             f"{folder.path} knows {', '.join(again)} already; name the new classes with --classes."
         )
@@ -158,34 +158,36 @@ def _world(
 ) -> RunData:
     """The photos of the last step, in the model's own numbering of classes."""
     verify(photos)
-    found = compute_presence(photos)
+    presence = compute_presence(photos)
     names = ("background", *(name for step in steps for name in step))
     for name in steps[-1]:
-        count = len(found.stems_with(photos.classes.index(name)))
+        count = len(presence.stems_with(photos.classes.index(name)))
         if count < HANDFUL:
             raise RecallsegError(
                 f"'{name}' is seen in {count} of the {len(photos)} photos in {photos.root}; "
                 f"at least {HANDFUL} are needed."
             )
     table = PresenceTable.of(
-        ((stem, _renumbered(row, photos, names, steps[-1])) for stem, row in _rows(found)),
+        ((stem, _renumbered(row, photos, names, steps[-1])) for stem, row in _rows(presence)),
         len(names),
     )
     scenario = Scenario(_spec(steps), names, table, past=len(steps) - 1)
-    shown = ("background", *("" for step in steps[:-1] for _ in step), *steps[-1])
+    names_in_masks = ("background", *("" for step in steps[:-1] for _ in step), *steps[-1])
     measured = None
     if val is not None:
         opened = open_dataset("folder", "train", val)
         verify(opened)
         channels_of(names, opened.classes, val)  # refuses photos that lack a class of the model
         measured = seen_in_evaluation(opened.renamed(names, other=VOID), data)
-    return RunData(scenario, seen_in_training(photos.renamed(shown, other=0), data), measured)
+    return RunData(
+        scenario, seen_in_training(photos.renamed(names_in_masks, other=0), data), measured
+    )
 
 
-def _rows(found: PresenceTable) -> list[tuple[str, list[int]]]:
+def _rows(presence: PresenceTable) -> list[tuple[str, list[int]]]:
     return [
         (stem, holds.nonzero()[0].tolist())
-        for stem, holds in zip(found.stems, found.holds, strict=True)
+        for stem, holds in zip(presence.stems, presence.holds, strict=True)
     ]
 
 
@@ -193,20 +195,20 @@ def _renumbered(
     labels: Sequence[int], photos: SegmentationDataset, names: Sequence[str], new: Sequence[str]
 ) -> list[int]:
     """A photo's labels as the model numbers them; classes that are not learned now are left out."""
-    shown = [photos.classes[label] for label in labels]
-    return [names.index(name) for name in shown if name in new]
+    shown_names = [photos.classes[label] for label in labels]
+    return [names.index(name) for name in shown_names if name in new]
 
 
 def _spec(steps: Sequence[Sequence[str]]) -> str:
     return "-".join(str(len(names)) for names in steps)
 
 
-def _shortened(known: ClassRecord, steps: list[list[str]]) -> ClassRecord:
+def _shortened(record: ClassRecord, steps: list[list[str]]) -> ClassRecord:
     count = len(steps)
     return {
-        **known,
+        **record,
         "steps": steps,
-        "channels": known["channels"][: 1 + sum(map(len, steps))],
-        "photos": known.get("photos", [])[:count],
-        "photo_bytes": known.get("photo_bytes", [])[:count],
+        "channels": record["channels"][: 1 + sum(map(len, steps))],
+        "photos": record.get("photos", [])[:count],
+        "photo_bytes": record.get("photo_bytes", [])[:count],
     }

@@ -86,7 +86,7 @@ class BigGANConfig:
         """
         if resolution not in WIDTHS:
             raise unknown_name("generator resolution", str(resolution), map(str, WIDTHS))
-        sides = [FIRST_SIDE << place for place in range(len(WIDTHS[resolution]) - 1)]
+        sides = [FIRST_SIDE << layer for layer in range(len(WIDTHS[resolution]) - 1)]
         if first_side not in sides:
             raise unknown_name("first resolution", str(first_side), map(str, sides))
         layers = deep_layers(WIDTHS[resolution][sides.index(first_side) :])

@@ -111,15 +111,15 @@ def load_state(network: nn.Module, name: str, state: Mapping[str, Tensor], sourc
     the two is an error, so that no layer keeps random weights unnoticed.
     """
     wanted = {_canonical(key): key for key in network.state_dict()}
-    known = {_canonical(key) for key in _full_state(name)} | wanted.keys()
-    found = {_strip(key, known): tensor for key, tensor in state.items()}
+    expected = {_canonical(key) for key in _full_state(name)} | wanted.keys()
+    stripped_state = {_strip(key, expected): tensor for key, tensor in state.items()}
     shapes = {key: network.state_dict()[key].shape for key in wanted.values()}
-    fitting = {wanted[key]: tensor for key, tensor in found.items() if key in wanted}
+    fitting = {wanted[key]: tensor for key, tensor in stripped_state.items() if key in wanted}
     problems = {
         "missing": [  # a counter that old files lack and that no forward pass reads
             key for key in shapes if key not in fitting and not key.endswith("num_batches_tracked")
         ],
-        "unexpected": [k for k in found if k not in known and not k.startswith(HEADS)],
+        "unexpected": [k for k in stripped_state if k not in expected and not k.startswith(HEADS)],
         "of another shape": [
             f"{key} {tuple(tensor.shape)} instead of {tuple(shapes[key])}"
             for key, tensor in fitting.items()
@@ -171,10 +171,10 @@ def _canonical(key: str) -> str:
     return re.sub(r"_(\d+)(?=\.)", r".\1", key)
 
 
-def _strip(key: str, known: Set[str]) -> str:
+def _strip(key: str, expected: Set[str]) -> str:
     """The canonical key without the prefixes that training wrappers put before it."""
     stripped = _canonical(key)
-    while stripped not in known and stripped.startswith(PREFIXES):
+    while stripped not in expected and stripped.startswith(PREFIXES):
         stripped = stripped.split(".", 1)[1]
     return stripped
 

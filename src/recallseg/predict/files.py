@@ -20,11 +20,11 @@ from recallseg.progress import tracked
 
 def find_photos(words: Sequence[str]) -> list[Path]:
     """The photos that files, folders and patterns such as `a/**/*.jpg` name, each of them once."""
-    found: dict[Path, Path] = {}
+    paths: dict[Path, Path] = {}
     for word in words:
         for path in _meant_by(word):
-            found.setdefault(path.resolve(), path)
-    return list(found.values())
+            paths.setdefault(path.resolve(), path)
+    return list(paths.values())
 
 
 def _meant_by(word: str) -> list[Path]:
@@ -97,8 +97,8 @@ class CocoWriter(Writer):
 
     def __init__(self, predictor: Predictor, names: FreeNames) -> None:
         super().__init__(predictor, names)
-        known = enumerate(predictor.class_names)
-        categories = [{"id": channel, "name": name} for channel, name in known if channel > 0]
+        channels = enumerate(predictor.class_names)
+        categories = [{"id": channel, "name": name} for channel, name in channels if channel > 0]
         self.value = {"images": [], "annotations": [], "categories": categories}
 
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
@@ -107,8 +107,8 @@ class CocoWriter(Writer):
         size = {"width": photo.width, "height": photo.height}
         images.append({"id": len(images) + 1, "file_name": str(path), **size})
         for annotation in coco_annotations(prediction):
-            place = {"id": len(annotations) + 1, "image_id": len(images)}
-            annotations.append(place | annotation)
+            ids = {"id": len(annotations) + 1, "image_id": len(images)}
+            annotations.append(ids | annotation)
 
 
 class SummaryWriter(Writer):

@@ -76,9 +76,15 @@ def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
     cached = cache_root() / "presence" / name
     if not cached.is_file():
         labels = map_files(_labels, dataset.pairs, "Reading the masks")
-        rows = [(pair.stem, found) for pair, found in zip(dataset.pairs, labels, strict=True)]
+        rows = [
+            (pair.stem, labels_shown)
+            for pair, labels_shown in zip(dataset.pairs, labels, strict=True)
+        ]
         PresenceTable.of(rows, len(dataset.classes))
-        lines = [f"{dataset.split},{stem},{' '.join(map(str, found))}" for stem, found in rows]
+        lines = [
+            f"{dataset.split},{stem},{' '.join(map(str, labels_shown))}"
+            for stem, labels_shown in rows
+        ]
         write_text(cached, "\n".join([",".join(COLUMNS), *lines, ""]))
     return read_presence(cached, dataset.split, len(dataset.classes))
 
@@ -86,5 +92,5 @@ def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
 def _labels(pair: Pair) -> list[int]:
     """The labels in a mask, void left out."""
     counts = np.bincount(pair.read_mask().ravel(), minlength=VOID + 1)
-    found: list[int] = np.flatnonzero(counts[:VOID]).tolist()
-    return found
+    labels_shown: list[int] = np.flatnonzero(counts[:VOID]).tolist()
+    return labels_shown

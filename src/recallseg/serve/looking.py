@@ -85,14 +85,14 @@ def _decoded(data: bytes, most: int) -> Image.Image:
 
 
 def _steps(run: Timeline, word: str) -> list[int]:
-    known = list(run.class_names)
+    steps = list(run.class_names)
     if word == "all":
-        return known
+        return steps
     if word == "last":
-        return known[-1:]
-    if word.isdecimal() and int(word) in known:
+        return steps[-1:]
+    if word.isdecimal() and int(word) in steps:
         return [int(word)]
-    listed = ", ".join(map(str, known))
+    listed = ", ".join(map(str, steps))
     raise HTTPException(422, f"There is no step '{word[:40]}'; there are {listed}, last and all.")
 
 

@@ -79,7 +79,7 @@ class ReplayBlock:
         photos = self.source.collect(class_name, self.config.images_per_class, photos_in, say)
         folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
         entries = self._label_all(class_name, photos, photos_in, labeller, folder)
-        found = [
+        exhibits = [
             Exhibit(
                 photo.path(photos_in),
                 folder / f"{entry['label']}.png",
@@ -87,16 +87,16 @@ class ReplayBlock:
             )
             for photo, entry in zip(photos, entries, strict=True)
         ]
-        self.manifest += [exhibit.about for exhibit in found]
-        self.gallery += choose(found)
-        kept = [each.about["label"] for each in found if each.about["rejected"] is None]
+        self.manifest += [exhibit.about for exhibit in exhibits]
+        self.gallery += choose(exhibits)
+        kept = [each.about["label"] for each in exhibits if each.about["rejected"] is None]
         if not kept:
             say(f"warning: no replay images of '{class_name}'; it may be forgotten")
             return None
         labelled = self.config.label_on != "views"
         pairs = tuple(
             Pair(each.about["label"], each.photo, each.label if labelled else None)
-            for each in found
+            for each in exhibits
         )
         dataset = SegmentationDataset(f"replay-{class_name}", photos_in, "replay", (), pairs)
         return PhotoSet(dataset, kept, IDENTITY)

@@ -99,8 +99,8 @@ def _logits(model: Segmenter, batch: Batch) -> Tensor:
 
 def _scratch(shape: tuple[int, ...]) -> Tensor:
     """A tensor in a file without a name, which is gone when nothing refers to it any more."""
-    place = cache_root()
-    place.mkdir(parents=True, exist_ok=True)
-    with TemporaryFile(dir=place) as file:
-        reserve(file, 0, math.prod(shape), place)
+    folder = cache_root()
+    folder.mkdir(parents=True, exist_ok=True)
+    with TemporaryFile(dir=folder) as file:
+        reserve(file, 0, math.prod(shape), folder)
         return torch.from_numpy(np.memmap(file, np.uint8, "r+", shape=shape))

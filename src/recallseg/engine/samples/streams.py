@@ -32,17 +32,17 @@ class Shuffled:
 
     def picks(self, number: int) -> list[Pick]:
         """The photos of a batch."""
-        places = range(number * self.size, (number + 1) * self.size)
-        return [shuffled_pick(len(self.samples), self.seed, place) for place in places]
+        positions = range(number * self.size, (number + 1) * self.size)
+        return [shuffled_pick(len(self.samples), self.seed, position) for position in positions]
 
     def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
         """One process's share of batch `number`."""
         return self.samples.batch(self.picks(number)[rank::world])
 
 
-def shuffled_pick(length: int, seed: str, place: int) -> Pick:
-    """What comes at `place` when `length` photos are dealt round by round."""
-    visit, within = divmod(place, length)
+def shuffled_pick(length: int, seed: str, position: int) -> Pick:
+    """What comes at `position` when `length` photos are dealt round by round."""
+    visit, within = divmod(position, length)
     return Pick(shuffled(length, seed, visit)[within], visit)
 
 
@@ -64,13 +64,13 @@ class EvenlyFrom:
 
     def picks(self, number: int) -> list[tuple[int, Pick]]:
         """Which photo of which set; every set comes once before any comes again."""
-        chosen = []
-        for place in range(number * self.size, (number + 1) * self.size):
-            turn, within = divmod(place, len(self.members))
+        picks = []
+        for position in range(number * self.size, (number + 1) * self.size):
+            turn, within = divmod(position, len(self.members))
             member = shuffled(len(self.members), self.seed, turn)[within]
             length = len(self.members[member])
-            chosen.append((member, shuffled_pick(length, f"{self.seed}/{member}", turn)))
-        return chosen
+            picks.append((member, shuffled_pick(length, f"{self.seed}/{member}", turn)))
+        return picks
 
     def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
         """One process's share of batch `number`."""
