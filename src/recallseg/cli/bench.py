@@ -25,6 +25,21 @@ def bank(
 
 
 @app.command()
+def ceiling(
+    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    overrides: Annotated[
+        list[str] | None, typer.Argument(help="key=value … of the decoder or its training")
+    ] = None,
+    iterations: Annotated[int, typer.Option(min=1, help="How long the decoder is trained.")] = 1200,
+    out: Out = None,
+) -> None:
+    """Train a fresh decoder on all classes at once, on the encoder that step 0 left frozen."""
+    from recallseg.experiments.ceiling import bench_ceiling
+
+    _show(bench_ceiling(run_folder, overrides or [], iterations), out)
+
+
+@app.command()
 def shift(
     run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
     photos: Annotated[int, typer.Option(min=1, help="How many validation photos to look at.")] = 40,
