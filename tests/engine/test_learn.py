@@ -14,7 +14,7 @@ from recallseg.engine.learn import learn, rollback
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import scenario_of
 from recallseg.errors import RecallsegError
-from recallseg.methods import METHODS
+from recallseg.methods import METHODS, method_class
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 
@@ -104,7 +104,7 @@ def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch
 
     method = RunFolder(model).config.method.name
 
-    class Killed(METHODS[method]):
+    class Killed(method_class(method)):
         def loss(self, *_):
             raise KeyboardInterrupt
 

@@ -4,12 +4,13 @@ import shutil
 
 import pytest
 from tiny import STEPS, tiny_config
+from trainers import no_training
 
-from recallseg.engine import learner as learner_module
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import RunData
 from recallseg.engine.session.shared import step_0_key
 from recallseg.errors import RecallsegError
+from recallseg.methods import Method
 from recallseg.runs.folder import RunFolder, folder_name
 
 STEMS = list(STEPS["train_aug"])
@@ -35,19 +36,18 @@ def config_with(tmp_path, folder="lists", lists=LISTS, **changes):
 
 def key_of(config):
     data = RunData.open(config)
-    return step_0_key(config, data.scenario[0], data.train)
+    return step_0_key(config, data.scenario[0], data.train, Method)
 
 
-def test_a_run_learns_from_the_lists_and_knows_them_by_content(tmp_path, monkeypatch):
+def test_a_run_learns_from_the_lists_and_knows_them_by_content(tmp_path):
     config = config_with(tmp_path)
     run(config, tmp_path / "run")
     about = RunFolder(tmp_path / "run").learned()
     assert about["photos"] == [len(stems) for stems in LISTS]
 
-    monkeypatch.setattr(learner_module, "train", lambda *_: pytest.fail("trained again"))
     moved = config_with(tmp_path, "elsewhere", [[*reversed(stems)] for stems in LISTS])
     shutil.rmtree(tmp_path / "lists")
-    run(moved, tmp_path / "run")
+    run(moved, tmp_path / "run", trainer=no_training)
 
     changed = config_with(tmp_path, "elsewhere", [*LISTS[:2], ["c200", "c201"]])
     with pytest.raises(RecallsegError, match=r"it differs in what scenario\.lists hold"):
@@ -79,9 +79,8 @@ def test_a_folder_is_named_for_what_lists_hold(tmp_path):
     assert names[0] == names[1] != names[2]
 
 
-def test_bad_lists_stop_a_run_before_training(tmp_path, monkeypatch):
-    monkeypatch.setattr(learner_module, "train", lambda *_: pytest.fail("trained"))
+def test_bad_lists_stop_a_run_before_training(tmp_path):
     config = config_with(tmp_path, lists=[*LISTS[:2], ["c200", "gone"]])
     with pytest.raises(RecallsegError, match="names 'gone', which is no photo"):
-        run(config, tmp_path / "run")
+        run(config, tmp_path / "run", trainer=no_training)
     assert not (tmp_path / "run").exists()

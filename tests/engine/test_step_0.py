@@ -6,25 +6,21 @@ import math
 import pytest
 from tiny import tiny_config
 
-from recallseg.engine import learner as learner_module
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import RunData
 from recallseg.engine.session.shared import step_0_key
-from recallseg.methods import METHODS, Method, plain_loss
+from recallseg.engine.training.loop import train
+from recallseg.methods import METHODS, Method, method_class, plain_loss
 
 
-@pytest.fixture
-def trained(monkeypatch):
-    """The names of all trainings, as they come."""
-    names = []
-    train = learner_module.train
+def noting(names):
+    """A trainer that notes what it trains."""
 
-    def watched(session, training, *rest):
+    def trainer(session, training, *rest):
         names.append(training.name)
         train(session, training, *rest)
 
-    monkeypatch.setattr(learner_module, "train", watched)
-    return names
+    return trainer
 
 
 def config_of(folder, name, **changes):
@@ -37,12 +33,14 @@ def first_loss(folder):
     return next(line["loss"] for line in lines if line.get("phase") == "step 0")
 
 
-def test_methods_that_differ_later_share_it_and_lwf_mc_has_its_own(trained, tmp_path):
+def test_methods_that_differ_later_share_it_and_lwf_mc_has_its_own(tmp_path):
+    trained = []
     for name in ("ft", "mib", "lwf_mc"):
-        run(config_of(tmp_path, name), tmp_path / name)
+        run(config_of(tmp_path, name), tmp_path / name, trainer=noting(trained))
     own = ["step 0", "step 1", "step 2"]
     assert trained == [*own, "step 1", "step 2", *own]
-    run(config_of(tmp_path, "lwf_mc", increment__lr=0.01), tmp_path / "later")
+    later = config_of(tmp_path, "lwf_mc", increment__lr=0.01)
+    run(later, tmp_path / "later", trainer=noting(trained))
     assert trained[8:] == ["step 1", "step 2"]
 
 
@@ -68,6 +66,6 @@ def test_the_key_differs_only_where_the_loss_does(tmp_path):
     def key(method):
         return step_0_key(config, data.scenario[0], data.train, method)
 
-    shared = {key(method) for name, method in METHODS.items() if name != "lwf_mc"}
+    shared = {key(method_class(name)) for name in METHODS if name != "lwf_mc"}
     assert shared == {key(Later)}
-    assert len({*shared, key(METHODS["lwf_mc"]), key(Doubled)}) == 3
+    assert len({*shared, key(method_class("lwf_mc")), key(Doubled)}) == 3

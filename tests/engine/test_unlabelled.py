@@ -20,6 +20,7 @@ from recallseg.engine.samples.views import PhotoSet, Supply, view_recipe
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.engine.session.shared import step_0_key
+from recallseg.methods import Method
 from recallseg.model.bank import FeatureBank
 from recallseg.model.building import build_model
 from recallseg.runs.folder import folder_name
@@ -91,7 +92,7 @@ def keys_of(tmp_path, setting):
     recipe = view_recipe(config.views, encoder)
     bank = FeatureBank(tmp_path, data.train, encoder, recipe, views=1, seed=0)
     return (
-        step_0_key(config, data.scenario[0], data.train),
+        step_0_key(config, data.scenario[0], data.train, Method),
         bank.folder.name,
         data.val.signature() if data.val else None,
         folder_name(tmp_path / "ft.yaml", config),
