@@ -226,7 +226,7 @@ def test_broken_photos_are_found_before_training(tmp_path):
 
 def test_an_unknown_method_lists_the_known_ones(tmp_path):
     config = tiny_config(tmp_path / "voc", method__name="magic")
-    with pytest.raises(RecallsegError, match=r"Unknown method 'magic'\. Known: ft, joint"):
+    with pytest.raises(RecallsegError, match=r"Unknown method 'magic'\. Known: ft, store_replay"):
         run(config, tmp_path / "run")
 
 
