@@ -97,6 +97,8 @@ def test_weights_are_checked(data):
 
 def test_a_method_of_ones_own_is_a_class_and_a_line(data, tmp_path, monkeypatch):
     class Lazy(Method):
+        title = "Lazy"
+
         def loss(self, model, batch):
             return super().loss(model, batch) * 0
 

@@ -11,7 +11,7 @@ from recallseg.engine.runner import run
 from recallseg.losses.prototypes import at_cells, class_means
 from recallseg.methods import Batch, build_method
 from recallseg.methods.sdr import Prototypes
-from recallseg.model import Decoder, Encoder, Segmenter
+from recallseg.model import DeepLabV2, Encoder, Segmenter
 from recallseg.scenario import Step
 
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -46,7 +46,7 @@ def build(**settings):
     """SDR at step 1 of 2-1, whose previous model sees class 1 everywhere."""
     config = MethodConfig(name="sdr", train_encoder=True, **settings)
     encoder = Encoder("mobilenetv2_035", weights="none")
-    old, new = (Segmenter(encoder, Decoder(encoder.channels, n, dilations=(1,))) for n in (3, 4))
+    old, new = (Segmenter(encoder, DeepLabV2(encoder.channels, n, dilations=(1,))) for n in (3, 4))
     old.decoder.branches[0].bias.data[1] = 9
     return build_method(config), new.eval(), old.eval()
 

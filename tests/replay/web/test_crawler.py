@@ -14,9 +14,7 @@ from recallseg.replay.web.failures import BadPhoto
 from recallseg.replay.web.fetching import FetchLimits, PoliteClient
 from recallseg.replay.web.sites import FlickrSite
 
-QUICK = FetchLimits(
-    interval=0, idle_seconds=0.5, request_seconds=0.5, attempts=2, backoff=0.01, max_bytes=500_000
-)
+QUICK = FetchLimits(interval=0, attempts=2, backoff=0.01, max_bytes=500_000)
 
 
 def crawl(site: PhotoSite, folder, count=10, class_name="cat", **options):
