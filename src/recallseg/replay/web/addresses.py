@@ -14,6 +14,21 @@ from recallseg.replay.web.failures import FetchError
 
 _PORTS = {"http": 80, "https": 443}
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+_UNICAST = ipaddress.IPv6Network("2000::/3")
+"""All public IPv6 addresses that have ever been given out are in here."""
+_ISATAP = (0x00005EFE, 0x02005EFE)
+"""Before the IPv4 address in the last 64 bits of an IPv6 address that tunnels to it."""
+_REFUSED = [
+    ipaddress.ip_network(network)
+    for network in (
+        "168.63.129.16/32",  # the services of a cloud's host, under a public number
+        "192.0.0.0/24",  # IETF protocols; a cloud's metadata service
+        "192.88.99.0/24",  # relays from IPv4 to IPv6
+        "3fff::/20",  # documentation
+    )
+]
+"""Networks that are not public, or that no photo site is in; `is_global` of some Pythons lets them
+through."""
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -41,16 +56,26 @@ def checked_addresses(url: httpx.URL, allow_hosts: Collection[str] = ()) -> list
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is on the public internet, also an IPv4 address within IPv6."""
+    """Whether an address is on the public internet; an IPv4 address within IPv6 must be, too."""
     if isinstance(address, ipaddress.IPv6Address):
-        inner = address.ipv4_mapped or address.sixtofour
-        if address in _NAT64:
-            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        if inner is not None:
-            return is_public(inner)
-        if address.teredo is not None:
+        inner = _embedded(address)
+        if inner is not None and not is_public(inner):
             return False
+        if address.ipv4_mapped or address in _NAT64 or address.sixtofour:
+            return True
+        if address not in _UNICAST or address.teredo:
+            return False
+    if any(address in network for network in _REFUSED):
+        return False
     return address.is_global and not address.is_multicast
+
+
+def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
+    """The IPv4 address that packets to an IPv6 address end at, if there is one in it."""
+    if inner := address.ipv4_mapped or address.sixtofour:
+        return inner
+    is_isatap = int(address) >> 32 & 0xFFFFFFFF in _ISATAP
+    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 or is_isatap else None
 
 
 def _resolve(host: str, port: int) -> list[Address]:
