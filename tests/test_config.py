@@ -125,3 +125,59 @@ def test_there_is_one_file_for_a_row_and_splits_are_overrides():
         for spec in ("15-1", "10-1")
     }
     assert weights == {"15-1": {"distillation": 100}, "10-1": {}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "data: {name: '${oc.env:SECRET}'}",
+        "extends: '${oc.env:SECRET}'",
+        "preset: '${oc.env:SECRET}'",
+        "scenario: {order: [cat, 'a${oc.env:SECRET}']}",
+        "data: {name: '${oc.env:SECRET'}",
+        "by_split: {'${oc.env:SECRET}': {seed: 1}}",
+    ],
+)
+def test_a_file_cannot_read_the_environment(tmp_path, monkeypatch, text):
+    monkeypatch.setenv("SECRET", "hunter2")
+    path = write(tmp_path, "config.yaml", text)
+    with pytest.raises(RecallsegError, match=r"holds '\$\{'; .* write the value itself") as error:
+        load_config(path)
+    assert "hunter2" not in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_neither_can_what_a_file_extends_nor_an_override(tmp_path):
+    write(tmp_path, "base.yaml", "seed: ${oc.env:SECRET}")
+    path = write(tmp_path, "own.yaml", "extends: base.yaml\nseed: 1")
+    with pytest.raises(RecallsegError, match=r"base\.yaml holds"):
+        load_config(path)
+    plain = write(tmp_path, "plain.yaml", "seed: 1")
+    for word in ("seed=${seed}", "seed=${", "data.name=x${oc.env:HOME}"):
+        with pytest.raises(RecallsegError, match=r"The override .* holds"):
+            load_config(plain, [word])
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("extends: 3", "extends 3; write the name of a file"),
+        ("extends: [3]", r"extends \[3\]; write the name of a file"),
+        ("extends: {a: b}", "write the name of a file"),
+        ("by_split: 3", "by_split must hold settings"),
+        ("scenario: {spec: 1-1}\nby_split: {1-1: 3}", r"by_split\.1-1 must hold settings"),
+        ("scenario: 3", "scenario: "),
+        ("optim: {lr: .inf}", r"optim\.lr: input should be a finite number"),
+        ("optim: {lr: .nan}", r"optim\.lr: input should be a finite number"),
+        ("method: {weights: {kd: .inf}}", r"method\.weights\.kd: input should be a finite number"),
+    ],
+)
+def test_what_is_no_setting_is_a_sentence(tmp_path, text, sentence):
+    with pytest.raises(RecallsegError, match=sentence):
+        load_config(write(tmp_path, "run.yaml", text))
+
+
+def test_an_infinite_rate_is_refused_among_the_overrides(tmp_path):
+    plain = write(tmp_path, "plain.yaml", "seed: 1")
+    with pytest.raises(RecallsegError, match=r"optim\.lr: input should be a finite number"):
+        load_config(plain, ["optim.lr=.inf"])

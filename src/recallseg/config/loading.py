@@ -3,17 +3,19 @@
 A file may start from others (`extends: base.yaml`, relative to it) and from a preset shipped with
 the package (`preset: paper`), as may a preset. What differs from split to split stands in a block
 (`by_split: {15-1: …}`). Later values win: preset, extended files, the file, the block of its split,
-the overrides.
+the overrides. A value stands for itself: OmegaConf's `${…}`, by which the file of a model that one
+received could read the environment, is refused.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import yaml
-from omegaconf import DictConfig, OmegaConf
-from omegaconf.errors import OmegaConfBaseException
+from omegaconf import OmegaConf
+from omegaconf.errors import GrammarParseError, OmegaConfBaseException
 from pydantic import ValidationError
 
 from recallseg.config.problems import problems
@@ -21,6 +23,9 @@ from recallseg.config.schema import RunConfig
 from recallseg.errors import RecallsegError, unknown_name
 
 NEXT_LINE = "\n  "
+INTERPOLATION = "${"
+
+Values = dict[str, Any]
 
 
 def load_config(
@@ -36,19 +41,19 @@ def load_config(
     in an older layout to today's, before anything is laid over them.
     """
     own, *others = (_read_layers(each) for each in (path, *over))
-    own = _as_dict(OmegaConf.create(translate(OmegaConf.to_container(own))))  # type: ignore[arg-type]
-    files = _as_dict(OmegaConf.merge(own, *others))
+    files = _merged(translate(own), *others)
     by_split = files.pop("by_split", None) or {}
     words = _overrides(overrides)
-    split = OmegaConf.select(OmegaConf.merge(files, words), "scenario.spec")
-    merged = OmegaConf.merge(files, by_split.get(split) or {}, words)
-    return validate(OmegaConf.to_container(merged, resolve=True), str(path))
+    scenario = _merged(files, words).get("scenario")
+    split = scenario.get("spec") if isinstance(scenario, dict) else None
+    blocks = {str(name): block or {} for name, block in _settings(by_split, "by_split").items()}
+    block = _settings(blocks.get(str(split), {}), f"by_split.{split}")
+    return validate(_merged(files, block, words), str(path))
 
 
 def load_preset(name: str, overrides: Sequence[str] = ()) -> RunConfig:
     """A preset as it is shipped, with `key=value` overrides."""
-    merged = OmegaConf.merge(_preset(name), _overrides(overrides))
-    return validate(OmegaConf.to_container(merged, resolve=True), f"the preset '{name}'")
+    return validate(_merged(_preset(name), _overrides(overrides)), f"the preset '{name}'")
 
 
 def validate(values: Any, where: str) -> RunConfig:  # noqa: ANN401
@@ -82,45 +87,94 @@ def preset_names() -> tuple[str, ...]:
     return tuple(sorted(Path(item.name).stem for item in folder.iterdir() if item.is_file()))
 
 
-def _read_layers(path: Path, below: tuple[Path, ...] = ()) -> DictConfig:
+def _read_layers(path: Path, below: tuple[Path, ...] = ()) -> Values:
     """A file merged over its preset and the files it extends."""
     if path.resolve() in below:
         raise RecallsegError(f"{path} extends itself.")
-    try:
-        own = OmegaConf.load(path)
-    except FileNotFoundError as error:
-        raise RecallsegError(f"The configuration {path} does not exist.") from error
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, OmegaConfBaseException) as error:
-        raise RecallsegError(f"{path} is not readable YAML: {error}") from error
-    if not isinstance(own, DictConfig):
-        raise RecallsegError(f"{path} must hold settings as `key: value` lines.")
+    with _readable(str(path)):
+        own = _settings(_plain(OmegaConf.load(path), str(path)), str(path))
     parents = own.pop("extends", None) or []
     preset = own.pop("preset", None)
     layers = [_preset(preset)] if preset else []
-    for parent in [parents] if isinstance(parents, str) else parents:
+    for parent in _names_of_files(parents, path):
         layers.append(_read_layers(path.parent / parent, (*below, path.resolve())))
-    return _as_dict(OmegaConf.merge(*layers, own))
+    return _merged(*layers, own)
 
 
-def _preset(name: str) -> DictConfig:
+def _names_of_files(parents: Any, path: Path) -> list[str]:  # noqa: ANN401
+    names = parents if isinstance(parents, list) else [parents]
+    if not all(isinstance(name, str) for name in names):
+        raise RecallsegError(
+            f"{path} extends {parents!r}; write the name of a file, or a list of names."
+        )
+    return names
+
+
+def _preset(name: str) -> Values:
     if name not in preset_names():
         raise unknown_name("preset", name, preset_names())
     text = (resources.files("recallseg") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
-    own = _as_dict(OmegaConf.create(text))
+    own = _settings(_plain(OmegaConf.create(text), name), name)
     below = own.pop("preset", None)
-    return _as_dict(OmegaConf.merge(_preset(below), own)) if below else own
+    return _merged(_preset(below), own) if below else own
 
 
-def _overrides(overrides: Sequence[str]) -> DictConfig:
+def _overrides(overrides: Sequence[str]) -> Values:
     for override in overrides:
         if "=" not in override or override.startswith("="):
             raise RecallsegError(f"'{override}' is not an override; write key=value.")
+        _refuse_interpolation(override, f"The override '{override}'")
     try:
-        return OmegaConf.from_dotlist(list(overrides))
+        return _settings(_plain(OmegaConf.from_dotlist(list(overrides)), "override"), "override")
     except (yaml.YAMLError, OmegaConfBaseException) as error:
         raise RecallsegError(f"An override cannot be read: {error}") from error
 
 
-def _as_dict(config: Any) -> DictConfig:  # noqa: ANN401
-    assert isinstance(config, DictConfig)
-    return config
+@contextmanager
+def _readable(path: str) -> Iterator[None]:
+    """Turn what can be wrong with a file into a sentence."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise RecallsegError(f"The configuration {path} does not exist.") from error
+    except GrammarParseError:
+        _refuse_interpolation(INTERPOLATION, path)
+    except (OSError, UnicodeDecodeError, yaml.YAMLError, OmegaConfBaseException) as error:
+        raise RecallsegError(f"{path} is not readable YAML: {error}") from error
+
+
+def _plain(config: Any, where: str) -> Any:  # noqa: ANN401
+    """What was parsed as plain values, none of which stands for another."""
+    values = OmegaConf.to_container(config, resolve=False)
+    _refuse_interpolation(values, where)
+    return values
+
+
+def _refuse_interpolation(values: Any, where: str) -> None:  # noqa: ANN401
+    if isinstance(values, str) and INTERPOLATION in values:
+        raise RecallsegError(
+            f"{where} holds '{INTERPOLATION}'; settings cannot refer to others or to the "
+            "environment, so write the value itself."
+        )
+    if isinstance(values, dict):
+        for key, value in values.items():
+            _refuse_interpolation(key, where)
+            _refuse_interpolation(value, where)
+    elif isinstance(values, list):
+        for value in values:
+            _refuse_interpolation(value, where)
+
+
+def _settings(values: Any, where: str) -> Values:  # noqa: ANN401
+    if not isinstance(values, dict):
+        raise RecallsegError(f"{where} must hold settings as `key: value` lines.")
+    return values
+
+
+def _merged(*layers: Values) -> Values:
+    """Nested settings laid over each other, later ones last; a list replaces a list."""
+    try:
+        merged: Any = OmegaConf.to_container(OmegaConf.merge(*layers), resolve=False)
+    except OmegaConfBaseException as error:
+        raise RecallsegError(f"The settings cannot be laid over each other: {error}") from error
+    return dict(merged)

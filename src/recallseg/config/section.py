@@ -10,6 +10,9 @@ Share = Annotated[float, Field(ge=0, le=1)]
 
 
 class Section(BaseModel):
-    """A part of the configuration: it cannot be changed, and refuses keys it does not know."""
+    """A part of the configuration: it cannot be changed, and refuses keys it does not know and
+    numbers that are not finite."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False
+    )
