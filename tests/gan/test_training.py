@@ -286,6 +286,19 @@ def test_losses_that_are_no_numbers_end_the_training(data, tmp_path, monkeypatch
         train_generator(data, tmp_path / "x.safetensors", QUICK)
 
 
+@pytest.mark.usefixtures("unmeasured")
+def test_weights_that_are_no_numbers_are_not_saved(data, tmp_path, monkeypatch):
+    def lose(players, *_):
+        with torch.no_grad():
+            next(iter(players.guide.parameters())).fill_(float("inf"))
+        return 0.0, 0.0
+
+    monkeypatch.setattr("recallseg.gan.training.loop.play", lose)
+    with pytest.raises(RecallsegError, match="weights are not finite at iteration"):
+        train_generator(data, tmp_path / "x.safetensors", QUICK)
+    assert not list(tmp_path.glob("x*"))
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

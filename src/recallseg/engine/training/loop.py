@@ -1,5 +1,6 @@
 """The only training loop of a segmenter; generators have their own in `gan/training`."""
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,11 +18,13 @@ from recallseg.engine.training.optimisers import (
     learning_rate,
     set_learning_rate,
 )
+from recallseg.errors import RecallsegError
 from recallseg.files import content_key
 from recallseg.methods import Batch
 from recallseg.model import Segmenter
 from recallseg.model.average import MovingAverage
 from recallseg.model.cores import in_advance
+from recallseg.model.finite import all_finite, optimizer_tensors
 
 Loss = Callable[[Segmenter, Batch], Tensor]
 
@@ -48,6 +51,17 @@ class Training:
         """Tells the saved state of this training from any other's."""
         return content_key(self.name, self.iterations, self.optim.model_dump(), session.config.seed)
 
+    def check(self, finite: bool, what: str, iteration: int) -> None:
+        """Stop a training whose numbers are not finite any more, before they are saved."""
+        if not finite:
+            rate = learning_rate(self.optim, iteration, self.iterations)
+            raise RecallsegError(
+                f"{self.name}: {what} not finite any more at iteration {iteration} of "
+                f"{self.iterations}, where the learning rate is {rate:.2g}; lower it (`lr` in "
+                "optim for step 0, increment for later steps, helper.optim for helpers). "
+                "Nothing of this was saved."
+            )
+
 
 @dataclass
 class State:
@@ -58,6 +72,12 @@ class State:
     average: MovingAverage | None
     memory: nn.Module | None = None
     """What a method remembers besides the model."""
+
+    def is_finite(self) -> bool:
+        """Whether a training can go on from here."""
+        averages = self.average.values if self.average else []
+        weights = [*self.model.state_dict().values(), *averages]
+        return all_finite([*weights, *optimizer_tensors(self.optimizer)])
 
     def save(self, session: Session, training: Training, iteration: int) -> None:
         """Keep everything, to go on with `iteration`."""
@@ -131,6 +151,7 @@ def train(
             rate = learning_rate(optim, iteration, training.iterations)
             set_learning_rate(optimizer, rate, iteration / training.iterations)
             value = _step(fabric, wrapped, optimizer, batches, loss, optim.accumulate)
+            training.check(math.isfinite(value), "the loss is", iteration)
             if average:
                 average.update(iteration)
             if iteration % every == 0 or iteration == training.iterations - 1:
@@ -138,10 +159,13 @@ def train(
             text = f"  loss {value:.3f}  lr {rate:.2g}"
             phase.advance(1, text, per_second=(optim.batch * optim.accumulate, "photos"))
             if time.monotonic() - saved > session.config.checkpoint_seconds:
+                training.check(state.is_finite(), "the weights are", iteration)
                 state.save(session, training, iteration + 1)
                 saved = time.monotonic()
     if average:
         average.apply()
+    finite = all_finite(model.state_dict().values())
+    training.check(finite, "the weights are", training.iterations - 1)
     model.eval()
 
 

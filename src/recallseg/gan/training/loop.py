@@ -53,11 +53,7 @@ def train(
     with reporter.phase(NAME, settings.iterations, start) as phase:
         for iteration in range(start, settings.iterations):
             losses = play(players, draws, settings, iteration)
-            if not all(map(math.isfinite, losses)):
-                raise RecallsegError(
-                    f"The losses are not finite at iteration {iteration}; train with lower "
-                    "learning rates."
-                )
+            _check(all(map(math.isfinite, losses)), "losses", iteration)
             if iteration % every == 0 or iteration == settings.iterations - 1:
                 values = dict(zip(("loss_d", "loss_g"), losses, strict=True))
                 reporter.note(phase=NAME, iteration=iteration, **values)
@@ -66,10 +62,20 @@ def train(
             if (iteration + 1) % settings.sheet_every == 0:
                 look(iteration + 1)
             if time.monotonic() - saved > settings.checkpoint_seconds:
+                _check(players.is_finite(), "weights", iteration)
                 keep(iteration + 1)
                 saved = time.monotonic()
     if start < settings.iterations:
+        _check(players.is_finite(), "weights", settings.iterations - 1)
         keep(settings.iterations)
+
+
+def _check(finite: bool, what: str, iteration: int) -> None:
+    """Stop before numbers that nothing can be computed with are saved."""
+    if not finite:
+        raise RecallsegError(
+            f"The {what} are not finite at iteration {iteration}; train with lower learning rates."
+        )
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from recallseg.gan.training.judging import Discriminator
 from recallseg.gan.training.settings import GanSettings
 from recallseg.gan.training.statistics import standing_statistics
 from recallseg.model.average import MovingAverage
+from recallseg.model.finite import all_finite, optimizer_tensors
 
 BETAS = (0.0, 0.999)
 
@@ -57,6 +58,14 @@ class Players:
     def creative(self) -> list[torch.nn.Parameter]:
         """The parameters of the generator and its guide."""
         return [*self.generator.parameters(), *self.guide.parameters()]
+
+    def is_finite(self) -> bool:
+        """Whether a training can be continued from here."""
+        networks = (self.generator, self.guide, self.discriminator)
+        weights = [value for each in networks for value in each.state_dict().values()]
+        moments = [*optimizer_tensors(self.generator_adam)]
+        moments += optimizer_tensors(self.discriminator_adam)
+        return all_finite([*weights, *moments, *self.average.values])
 
     def save(self, path: Path, key: str, iteration: int) -> None:
         """Save everything that is needed to continue with `iteration`."""
