@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -88,9 +89,17 @@ def cache_root() -> Path:
     return Path(base).expanduser() / "recallseg"
 
 
+def check_regular(path: Path) -> os.stat_result:
+    """The status of a file; a pipe or a device, which may never end, is refused unopened."""
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        raise RecallsegError(f"{path} is a folder, a pipe or a device; put a regular file there.")
+    return status
+
+
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's content, computed once for as long as the file does not change."""
-    status = path.stat()
+    status = check_regular(path)
     return _digest(path, status.st_size, status.st_mtime_ns)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -139,3 +140,34 @@ def test_a_manifest_comes_back_as_it_was(tmp_path):
         ReplayPhoto.from_line('{"class_name": "cat"}')
     with pytest.raises(RecallsegError, match="does not exist"):
         read_manifest(tmp_path / "none.jsonl")
+
+
+@pytest.mark.parametrize("file", ["../cat.jpg", "ABSOLUTE", "photos/../../cat.jpg", "link.jpg"])
+def test_a_list_names_photos_of_its_own_folder_only(tmp_path, said, file):
+    draw(1).save(tmp_path / "cat.jpg")
+    root = tmp_path / "list"
+    root.mkdir()
+    listed(root, [line("a", ["cat"], "a cat")])
+    (root / "link.jpg").symlink_to(tmp_path / "cat.jpg")
+    outside = line("b", ["cat"], "a cat") | {
+        "file": file.replace("ABSOLUTE", str(tmp_path / "cat.jpg"))
+    }
+    with (root / "photos.jsonl").open("a") as lines:
+        lines.write(json.dumps(outside) + "\n")
+    source = FolderSource(root)
+    assert len(source.collect("cat", 1, tmp_path, said.append)) == 1
+    with pytest.raises(RecallsegError, match=r"Line 2 of .* is not in the folder of the list"):
+        source.collect("cat", 2, tmp_path, said.append)
+
+
+@pytest.mark.parametrize("is_list", [True, False])
+def test_a_pipe_is_left_alone(tmp_path, said, is_list):
+    (tmp_path / "cat").mkdir()
+    os.mkfifo(tmp_path / "cat/a.jpg")
+    draw(1).save(tmp_path / "cat/b.jpg")
+    if is_list:
+        lines = [line(name, ["cat"], "a cat") | {"file": f"cat/{name}.jpg"} for name in "ab"]
+        (tmp_path / "photos.jsonl").write_text("".join(json.dumps(each) + "\n" for each in lines))
+    photos = FolderSource(tmp_path).collect("cat", 1, tmp_path / "out", said.append)
+    assert [photo.file.name for photo in photos] == ["b.jpg"]
+    assert "1 file(s)" in said[0]

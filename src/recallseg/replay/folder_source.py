@@ -14,6 +14,7 @@ from recallseg.config.sources import SourceSettings, needed_path
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.data.kinds import found_path
 from recallseg.errors import RecallsegError, unknown_name
+from recallseg.files import check_regular
 from recallseg.replay.photos import ReplayPhoto
 from recallseg.replay.queries import MatchRule, matches, query_of
 from recallseg.replay.source import Say, Source
@@ -79,9 +80,9 @@ class FolderSource(Source):
     def _candidates(self, class_name: str, query: str) -> Iterator[tuple[Path, dict[str, Any]]]:
         listing = self.root / LIST_NAME if self.root.is_dir() else self.root
         if listing.is_file():
-            for line in self._listed(listing):
+            for number, line in self._listed(listing):
                 if matches(line["tags"], line["description"], query, self.match):
-                    yield (listing.parent / line["file"]).absolute(), line
+                    yield _inside(listing, number, line["file"]), line
             return
         if not self.root.is_dir():
             raise RecallsegError(
@@ -99,18 +100,18 @@ class FolderSource(Source):
                         yield path.absolute(), {}
                 return
 
-    def _listed(self, listing: Path) -> list[dict[str, Any]]:
+    def _listed(self, listing: Path) -> list[tuple[int, dict[str, Any]]]:
         lines = [
-            _parse(text, listing, number)
+            (number, _parse(text, listing, number))
             for number, text in enumerate(listing.read_text(encoding="utf-8").splitlines(), 1)
             if text.strip()
         ]
         if self.collection is None:
             return lines
-        collections = sorted({str(line.get("collection", "")) for line in lines})
+        collections = sorted({str(line.get("collection", "")) for _, line in lines})
         if self.collection not in collections:
             raise unknown_name(f"collection of {listing}", self.collection, collections)
-        return [line for line in lines if line.get("collection") == self.collection]
+        return [each for each in lines if each[1].get("collection") == self.collection]
 
     def _entry(
         self, class_name: str, query: str, path: Path, line: Mapping[str, Any]
@@ -142,11 +143,36 @@ def _parse(text: str, listing: Path, number: int) -> dict[str, Any]:
     )
 
 
+def _inside(listing: Path, number: int, file: str) -> Path:
+    """The photo that a line names, which must lie in the list's own folder.
+
+    A list that was received could otherwise bring any picture of this machine into a gallery.
+    """
+    path = (listing.parent / file).absolute()
+    try:
+        is_inside = path.resolve().is_relative_to(listing.parent.resolve())
+    except (OSError, ValueError, RuntimeError):
+        is_inside = False
+    if not is_inside:
+        raise RecallsegError(
+            f"Line {number} of {listing} names {file!r}, which is not in the folder of the list; "
+            "put the photo there and write its path relative to the list."
+        )
+    return path
+
+
 def _is_image(path: Path) -> bool:
     try:
+        check_regular(path)
         with Image.open(path):
             return True
     except FileNotFoundError as error:
         raise RecallsegError(f"The replay photo {path} does not exist.") from error
-    except (OSError, UnidentifiedImageError, Image.DecompressionBombError, ValueError):
+    except (
+        RecallsegError,
+        OSError,
+        UnidentifiedImageError,
+        Image.DecompressionBombError,
+        ValueError,
+    ):
         return False
