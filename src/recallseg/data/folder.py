@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recallseg.data.dataset import Listing
 from recallseg.errors import RecallsegError
-from recallseg.labels import PADDING
+from recallseg.labels import check_class_count
 
 UNFIT = re.compile(r"^\W|[/\\\x00-\x1f\x7f]")
 """What a class name must not look like: it becomes the name of a folder."""
@@ -35,8 +35,9 @@ def read_classes(root: Path) -> tuple[str, ...]:
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
         raise RecallsegError(f"{path} names a class twice: {', '.join(doubled)}.")
-    if not 2 <= len(names) <= PADDING:
-        raise RecallsegError(f"{path} must name between 1 and {PADDING - 1} classes.")
+    if len(names) < 2:
+        raise RecallsegError(f"{path} names no class; write one class name per line into it.")
+    check_class_count(len(names) - 1, path)
     return tuple(names)
 
 

@@ -17,7 +17,7 @@ from recallseg.data.verify import verify
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import RunData
 from recallseg.errors import RecallsegError
-from recallseg.labels import VOID
+from recallseg.labels import VOID, check_class_count
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.records import ClassRecord, ResultRecord
 from recallseg.scenario import PresenceTable, Scenario, channels_of, compute_presence
@@ -45,6 +45,7 @@ def learn(
     photos = open_dataset("folder", "train", data)
     new = _new_classes(folder, steps, photos, classes)
     steps = steps if steps and steps[-1] == new else [*steps, new]
+    check_class_count(sum(map(len, steps)), f"With these, {model}")
     config = _settings(folder, data, steps, source, overrides)
     world = _world(steps, photos, val, config.data)
     if folder.path.is_dir():

@@ -1,6 +1,7 @@
 """The models that a run folder holds, one for each step of its life."""
 
 from recallseg.errors import RecallsegError
+from recallseg.labels import check_class_count
 from recallseg.model import Segmenter
 from recallseg.model.building import build_decoder, build_model
 from recallseg.model.saving import load_weights
@@ -24,6 +25,7 @@ def open_model(
             f"{folder.path} has no step {index}; it has {', '.join(map(str, finished))}."
         )
     channels, own = len(folder.class_names(index)), folder.step(index).encoder
+    check_class_count(channels - 1, folder.path)
     if beside is not None and not own.is_file():
         decoder = build_decoder(folder.config.model, beside.encoder, channels)
         model = Segmenter(beside.encoder, decoder)

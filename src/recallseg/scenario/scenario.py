@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from recallseg.errors import RecallsegError, unknown_name
 from recallseg.files import content_key
-from recallseg.labels import PADDING, VOID
+from recallseg.labels import PADDING, VOID, check_class_count
 from recallseg.scenario.presence import PresenceTable, Rows
 from recallseg.scenario.specs import parse_spec
 
@@ -102,6 +102,7 @@ class Scenario(Sequence[Step]):
             raise unknown_name("rule", rule, RULES)
         self.spec, self.setup, self.rule = spec, setup, rule
         self.class_names = tuple(class_names)
+        check_class_count(len(self.class_names) - 1, f"The scenario {spec}")
         self.order = _checked_order(order, len(self.class_names))
         self.sizes = parse_spec(spec, len(self.order))
         self.presence, self.lists = presence, lists
