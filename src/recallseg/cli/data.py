@@ -16,19 +16,24 @@ def check(root: Root) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from recallseg.data.check import check_dataset
+    from recallseg.data.check import Defect, check_dataset
+
+    def show(title: str, found: tuple[Defect, ...]) -> None:
+        table = Table("what is wrong", "where", "in detail", title=title)
+        for defect in found:
+            table.add_row(defect.kind, defect.subject, defect.detail)
+        console.print(table, markup=False)
 
     report = check_dataset(root)
     counts = ", ".join(f"{count} in {split}" for split, count in report.pairs.items())
     console = Console()
     console.print(f"{report.root}: layout {report.layout}, {counts}", highlight=False)
+    if report.warnings:
+        show(f"{len(report.warnings)} to look at", report.warnings)
     if not report.defects:
-        console.print("Nothing is wrong.")
+        console.print("Nothing is wrong." if not report.warnings else "Nothing else is wrong.")
         return
-    table = Table("what is wrong", "where", "in detail", title=f"{len(report.defects)} defects")
-    for defect in report.defects:
-        table.add_row(defect.kind, defect.subject, defect.detail)
-    console.print(table, markup=False)
+    show(f"{len(report.defects)} defects", report.defects)
     raise typer.Exit(2)
 
 

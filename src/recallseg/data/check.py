@@ -8,7 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from recallseg.data.dataset import Listing, Mask, read_mask, read_photo
+from recallseg.data.dataset import (
+    NOT_TURNED,
+    Listing,
+    Mask,
+    is_unturned,
+    may_be_unturned,
+    read_mask,
+    read_photo,
+)
 from recallseg.data.kinds import DATASETS, DatasetKind, kind_of
 from recallseg.data.voc import LISTS
 from recallseg.errors import RecallsegError
@@ -23,6 +31,8 @@ class Defect:
     kind: str
     subject: str
     detail: str
+    is_certain: bool = True
+    """If not, it is a warning: only a person can see whether it is wrong."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +43,7 @@ class CheckReport:
     root: Path
     pairs: dict[str, int]
     defects: tuple[Defect, ...]
+    warnings: tuple[Defect, ...] = ()
 
 
 def detect_layout(root: Path) -> DatasetKind:
@@ -91,7 +102,9 @@ def check_dataset(root: Path) -> CheckReport:
             for stem in sorted(shared)
         ]
     counts = {split: len(listing.stems) for split, listing in listings.items()}
-    return CheckReport(kind.name, root, counts, tuple(defects))
+    certain = tuple(defect for defect in defects if defect.is_certain)
+    warnings = tuple(defect for defect in defects if not defect.is_certain)
+    return CheckReport(kind.name, root, counts, certain, warnings)
 
 
 def _list_defects(split: str, listing: Listing) -> Iterator[Defect]:
@@ -127,11 +140,24 @@ def _pair_defects(listing: Listing, classes: int, stem: str) -> tuple[list[int],
         kind = "mask of many channels" if "channel" in str(error) else "unreadable mask"
         defects.append(Defect(kind, mask_path.name, str(error)))
         return [], defects
-    if size is not None and size != (mask.shape[1], mask.shape[0]):
-        detail = f"mask {mask.shape[1]}×{mask.shape[0]} px, photo {size[0]}×{size[1]} px"
-        defects.append(Defect("size mismatch", mask_path.name, detail))
+    if size is not None:
+        defects += _size_defects(photo_path, size, mask_path, mask)
     labels = np.flatnonzero(np.bincount(mask.ravel(), minlength=VOID + 1)).tolist()
     if outside := [label for label in labels if classes <= label < VOID]:
         detail = f"holds {', '.join(map(str, outside))}; labels are 0–{classes - 1} and {VOID}"
         defects.append(Defect("label out of range", mask_path.name, detail))
     return labels, defects
+
+
+def _size_defects(
+    photo: Path, size: tuple[int, int], mask_path: Path, mask: Mask
+) -> Iterator[Defect]:
+    """Whether a mask lies over its photo as EXIF turns it."""
+    sizes = f"mask {mask.shape[1]}×{mask.shape[0]} px, photo {size[0]}×{size[1]} px"
+    if is_unturned(photo, size, mask):
+        yield Defect("mask not turned", mask_path.name, f"{sizes}; {NOT_TURNED}")
+    elif size != (mask.shape[1], mask.shape[0]):
+        yield Defect("size mismatch", mask_path.name, sizes)
+    elif may_be_unturned(photo, size, mask):
+        detail = "its photo is turned by EXIF; make sure the mask is turned too"
+        yield Defect("perhaps not turned", mask_path.name, detail, is_certain=False)

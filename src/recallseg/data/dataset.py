@@ -11,9 +11,10 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
+from recallseg.data.upright import UPRIGHT, as_rgb, read_orientation, unturned
 from recallseg.errors import RecallsegError
-from recallseg.files import content_key, file_digest
-from recallseg.labels import VOID
+from recallseg.files import check_regular, content_key, file_digest
+from recallseg.labels import VOID, check_class_count
 
 Mask = npt.NDArray[np.uint8]
 
@@ -82,6 +83,9 @@ class SegmentationDataset:
     labels: tuple[int, ...] | None = field(default=None, repr=False)
     """What the labels on disk stand for, where those are not the places in `classes`."""
 
+    def __post_init__(self) -> None:
+        check_class_count(len(self.classes) - 1, f"The dataset {self.root}")
+
     def __len__(self) -> int:
         return len(self.pairs)
 
@@ -92,7 +96,7 @@ class SegmentationDataset:
         if photo.size != (mask.shape[1], mask.shape[0]):
             raise RecallsegError(
                 f"The mask {pair.mask} is {mask.shape[1]}×{mask.shape[0]} px but its photo is "
-                f"{photo.width}×{photo.height} px; they must have the same size."
+                f"{photo.width}×{photo.height} px; {_size_advice(pair.photo, photo, mask)}."
             )
         return photo, self._translated(mask)
 
@@ -141,6 +145,25 @@ class SegmentationDataset:
         return replace(self, pairs=tuple(self.pairs[row] for row in self.rows(stems)))
 
 
+NOT_TURNED = "EXIF turns the photo and the mask lies as in the file, so turn the mask too"
+
+
+def is_unturned(photo: Path, size: tuple[int, int], mask: Mask) -> bool:
+    """Whether a mask has the size of its photo before EXIF turns it to `size`, and not after."""
+    mask_size = (mask.shape[1], mask.shape[0])
+    return mask_size != size and mask_size == unturned(size, read_orientation(photo))
+
+
+def may_be_unturned(photo: Path, size: tuple[int, int], mask: Mask) -> bool:
+    """Whether EXIF turns a photo, and the size of its mask cannot tell if it was turned too."""
+    held = read_orientation(photo)
+    return held != UPRIGHT and (mask.shape[1], mask.shape[0]) == size == unturned(size, held)
+
+
+def _size_advice(path: Path, photo: Image.Image, mask: Mask) -> str:
+    return NOT_TURNED if is_unturned(path, photo.size, mask) else "they must have the same size"
+
+
 class TooManyPixelsError(RecallsegError):
     """A photo is larger than whoever reads it wants to take on."""
 
@@ -163,10 +186,12 @@ def decode_photo(
     before any of them is decoded. A large photo is in memory once: no copy is made without need.
     """
     try:
+        if isinstance(source, Path):
+            check_regular(source)
         with _unwarned(max_pixels), Image.open(source, formats=formats) as image:
             _check_pixels(image, called, max_pixels)
             ImageOps.exif_transpose(image, in_place=True)
-            return image if image.mode == "RGB" else image.convert("RGB")
+            return as_rgb(image, called)
     except RecallsegError:
         raise
     except FileNotFoundError as error:
@@ -195,6 +220,7 @@ def _check_pixels(image: Image.Image, called: str, most: int | None) -> None:
 def read_mask(path: Path) -> Mask:
     """Decode a mask of class ids, (H, W), from a grey or palette image."""
     try:
+        check_regular(path)
         with Image.open(path) as image:
             if image.mode not in ("L", "P", "1"):
                 raise RecallsegError(

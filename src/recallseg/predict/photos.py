@@ -8,6 +8,7 @@ from PIL import Image
 
 from recallseg.data.dataset import decode_photo
 from recallseg.data.shrink import resized
+from recallseg.data.upright import as_rgb, turned_upright
 from recallseg.errors import RecallsegError
 
 Photo = Image.Image | Path | str | npt.NDArray[np.uint8]
@@ -18,12 +19,12 @@ MAX_PIXELS = 178_000_000
 
 
 def as_image(photo: Photo) -> Image.Image:
-    """A photo in RGB, read from disk where a path was given."""
+    """A photo in RGB, upright as its EXIF says, read from disk where a path was given."""
     if isinstance(photo, Path | str):
         return decode_photo(Path(photo), f"The photo {photo}", max_pixels=MAX_PIXELS)
     if isinstance(photo, Image.Image):
         photo.load()
-        return photo if photo.mode == "RGB" else photo.convert("RGB")
+        return as_rgb(turned_upright(photo), "This image")
     grey_or_rgb = photo.ndim == 2 or (photo.ndim == 3 and photo.shape[2] == 3)
     if photo.dtype != np.uint8 or not grey_or_rgb or 0 in photo.shape:
         raise RecallsegError(

@@ -75,7 +75,9 @@ def _embedded(address: ipaddress.IPv6Address) -> ipaddress.IPv4Address | None:
     if inner := address.ipv4_mapped or address.sixtofour:
         return inner
     is_isatap = int(address) >> 32 & 0xFFFFFFFF in _ISATAP
-    return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 or is_isatap else None
+    return (
+        ipaddress.IPv4Address(int(address) & 0xFFFFFFFF) if address in _NAT64 or is_isatap else None
+    )
 
 
 def _resolve(host: str, port: int) -> list[Address]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import imagehash
 from PIL import Image, ImageOps
 
+from recallseg.data.upright import as_rgb
 from recallseg.replay.web.failures import BadPhoto
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
@@ -59,7 +60,7 @@ def _decode(data: bytes, rules: PhotoRules) -> Image.Image:
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(io.BytesIO(data), formats=FORMATS) as image:
                 _check_size(image, rules)
-                return ImageOps.exif_transpose(image).convert("RGB")
+                return as_rgb(ImageOps.exif_transpose(image), "The photo")
     except BadPhoto:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
