@@ -11,6 +11,7 @@ from running import running
 from recallseg.data.dataset import read_photo
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.timeline import Timeline
+from recallseg.serve.access import Access
 from recallseg.serve.app import create_app
 from recallseg.serve.samples import find_samples
 
@@ -160,3 +161,17 @@ def test_the_page_is_self_contained():
         text = (folder / name).read_text().replace("http://127.0.0.1:8000/predict", "")
         assert "http" not in text.replace("the HTTP API", "")
         assert "innerHTML" not in text
+
+
+def test_a_page_that_was_opened_with_a_token_passes_it_on(browser, learned, photo):
+    token = "a-token-of-many-letters"
+    runs, access = {"model": Timeline(learned / "plain")}, Access(token=token)
+    with running(create_app(runs, find_samples(None), access=access)) as address:
+        page = browser.new_page()
+        page.goto(f"{address}/?token={token}")
+        page.wait_for_selector("#samples button")
+        page.wait_for_function("[...document.images].every((image) => image.naturalWidth)")
+        upload(page, photo)
+        page.click("footer a")
+        page.wait_for_selector("text=Back to the page")
+        page.close()

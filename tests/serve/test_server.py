@@ -34,7 +34,7 @@ def runs(learned):
 
 @pytest.fixture(scope="module")
 def address(runs):
-    with running(create_app(runs, find_samples(None), hosts=["127.0.0.1"])) as address:
+    with running(create_app(runs, find_samples(None))) as address:
         yield address
 
 
@@ -277,7 +277,7 @@ def test_a_client_that_hangs_up_leaves_nothing_behind(runs, photo):
         for _ in range(3):
             with socket.create_connection((host, int(port))) as line:
                 line.sendall(
-                    b"POST /predict HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n"
+                    b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n"
                     b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
                 )
 

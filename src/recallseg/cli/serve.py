@@ -6,8 +6,6 @@ from typing import Annotated
 
 import typer
 
-LOOPBACK = ("127.0.0.1", "localhost")
-
 
 def serve(
     model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
@@ -18,6 +16,18 @@ def serve(
         str, typer.Option(help="The address to listen on; 0.0.0.0 lets other machines in.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535)] = 8000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            envvar="RECALLSEG_TOKEN",
+            show_default=False,
+            help="What requests must bring along; made and printed unless --host is loopback.",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(help="A name that the server answers to, besides --host and loopback."),
+    ] = None,
     samples: Annotated[
         Path | None, typer.Option(help="A folder with photos to click on; by default two drawings.")
     ] = None,
@@ -42,6 +52,7 @@ def serve(
     try:
         import uvicorn
 
+        from recallseg.serve.access import Access
         from recallseg.serve.app import create_app
     except ImportError as error:
         missing = f"recallseg serve needs {error.name}: pip install 'recallseg[serve]'."
@@ -50,6 +61,7 @@ def serve(
     from recallseg.serve.limits import ServerLimits
     from recallseg.serve.samples import find_samples
 
+    access = Access.to(host, allow_host or [], token)
     pixels = int(max_megapixels * 1e6)
     limits = ServerLimits(
         upload_bytes=int(max_upload_mb * 1e6),
@@ -61,12 +73,26 @@ def serve(
     runs = {"model": Timeline(model_dir, longer_side=longer_side)}
     if compare is not None:
         runs["compare"] = Timeline(compare, longer_side=longer_side)
-    hosts = LOOPBACK if host in LOOPBACK else ("*",)
-    app = create_app(runs, find_samples(samples), limits, hosts)
+    app = create_app(runs, find_samples(samples), limits, access)
     with _listening(host, port) as listener:
-        address = f"http://{host}:{listener.getsockname()[1]}"
-        typer.echo(f"Open {address} in a browser; end with Ctrl-C.", err=True)
+        _tell(host, listener.getsockname()[1], access.token, made=token is None)
         uvicorn.Server(uvicorn.Config(app, log_level="warning")).run([listener])
+
+
+def _tell(host: str, port: int, token: str | None, *, made: bool) -> None:
+    """Print where the server is; a token that was made is printed here and nowhere else."""
+    from recallseg.serve.access import WILDCARDS, as_url_host, is_loopback
+
+    here = "127.0.0.1" if host in WILDCARDS else host
+    query = f"/?token={token if made else 'TOKEN'}" if token else ""
+    address = f"http://{as_url_host(here)}:{port}{query}"
+    typer.echo(f"Open {address} in a browser; end with Ctrl-C.", err=True)
+    if not is_loopback(host):
+        typer.echo(
+            "Warning: other machines can reach this server, over HTTP that anyone on the way can "
+            "read; whoever has the token may use it.",
+            err=True,
+        )
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -7,10 +7,10 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from recallseg.errors import RecallsegError
 from recallseg.predict.timeline import Timeline
+from recallseg.serve.access import Access, Gate
 from recallseg.serve.answers import FORM, REFUSALS, About, Answer, RunAbout, SampleAbout, StepAbout
 from recallseg.serve.limits import ServerLimits
 from recallseg.serve.looking import look
@@ -27,12 +27,11 @@ def create_app(
     runs: Mapping[str, Timeline],
     samples: Sequence[Sample] = (),
     limits: ServerLimits | None = None,
-    hosts: Sequence[str] = ("*",),
+    access: Access | None = None,
 ) -> FastAPI:
     """A server over opened runs by key: `model`, and `compare` where there is one.
 
-    Requests for other `hosts` than these are refused, so that a page elsewhere cannot reach a
-    server on this machine under a name of its own.
+    Without rules of `access`, only requests for this machine itself are answered.
     """
     limits, worker = limits or ServerLimits(), Worker((limits or ServerLimits()).waiting)
 
@@ -50,7 +49,7 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.add_middleware(TrustedHostMiddleware, allowed_hosts=list(hosts))
+    app.add_middleware(Gate, access=access or Access())
     _add_headers(app)
     _add_pages(app)
     _add_facts(app, runs, samples, limits)
@@ -94,8 +93,8 @@ def _add_pages(app: FastAPI) -> None:
         return _shown(main_page())
 
     @app.get("/docs", include_in_schema=False)
-    async def docs() -> HTMLResponse:
-        return _shown(docs_page(app.openapi()))
+    async def docs(token: str = "") -> HTMLResponse:
+        return _shown(docs_page(app.openapi(), token))
 
 
 def _shown(page: Page) -> HTMLResponse:

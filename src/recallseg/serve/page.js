@@ -11,6 +11,13 @@ const panels = [];
 const MASK_SIDE = 1024; // as much as is seen of a mask on a screen
 let about = null, turn = 0;
 
+/* A server for other machines wants the token that this page was opened with: in a header, or in the
+   address where a browser sends no header of ours. */
+const token = new URLSearchParams(location.search).get("token");
+const query = token ? `?token=${encodeURIComponent(token)}` : "";
+const askServer = (url, options = {}) =>
+  fetch(url, token ? { ...options, headers: { Authorization: `Bearer ${token}` } } : options);
+
 /* VOC's palette deals the bits of a class id out to red, green and blue in turn. */
 const colourOf = (id) => [0, 1, 2].map((channel) =>
   [0, 1, 2].reduce((sum, level) => sum | (((id >> (3 * level + channel)) & 1) << (7 - level)), 0));
@@ -139,7 +146,7 @@ async function ask(run, blob, tries = 4) {
   form.append("step", "all");
   form.append("mask_side", Math.min(MASK_SIDE, Math.floor(Math.sqrt(about.mask_pixels / run.steps.length))));
   form.append("file", blob, "photo");
-  const response = await fetch("predict", { method: "POST", body: form });
+  const response = await askServer("predict", { method: "POST", body: form });
   if (response.ok) return response.json();
   if (response.status === 503 && tries > 1) {
     $("status").textContent = "The server is busy; trying again …";
@@ -183,7 +190,8 @@ function offer(files) {
 }
 
 async function begin() {
-  about = await (await fetch("model")).json();
+  for (const link of document.links) link.search = query;
+  about = await (await askServer("model")).json();
   const steps = longestLife();
   for (const run of about.runs) panels.push(new Panel(run, about.runs.length === 1));
   $("panels").append(...panels.map((panel) => panel.root));
@@ -197,12 +205,12 @@ async function begin() {
   chooseStep();
   for (const sample of about.samples) {
     const button = make("button", { type: "button" },
-      make("img", { src: sample.url, alt: `sample ${sample.name}`, loading: "lazy", width: 96, height: 72 }));
+      make("img", { src: sample.url + query, alt: `sample ${sample.name}`, loading: "lazy", width: 96, height: 72 }));
     button.setAttribute("aria-pressed", "false");
     button.addEventListener("click", async () => {
       unpress();
       button.setAttribute("aria-pressed", "true");
-      take(await (await fetch(sample.url)).blob());
+      take(await (await askServer(sample.url)).blob());
     });
     $("samples").append(make("li", {}, button));
   }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import Any
+from urllib.parse import urlencode
 
 from jinja2 import Environment
 
@@ -38,12 +39,13 @@ def main_page() -> Page:
     return Page(html, _policy(style, script))
 
 
-def docs_page(schema: dict[str, Any]) -> Page:
-    """The documentation of the API, from its OpenAPI schema."""
+def docs_page(schema: dict[str, Any], token: str = "") -> Page:
+    """The documentation of the API, from its OpenAPI schema; its links pass a `token` on."""
     style = _part("page.css")
     template = Environment(autoescape=True).from_string(_part("docs.html"))
     components = schema.get("components", {}).get("schemas", {})
-    html = template.render(schema=schema, components=components)
+    query = f"?{urlencode({'token': token})}" if token else ""
+    html = template.render(schema=schema, components=components, query=query)
     return Page(html.replace("/*style*/", style), _policy(style, ""))
 
 
