@@ -56,7 +56,8 @@ def test_a_model_does_not_grow_past_the_last_label(tmp_path):
     (model / "step-0/decoder.safetensors").touch()
     (model / "step-0/helper.safetensors").touch()
     (model / "config.yaml").write_text(dump_config(load_preset("learn")))
-    about = {"format": 2, "steps": [MANY[:253]], "channels": ["background", *MANY[:253]]}
+    about = {"format": 2, "initial": 253, "steps": [MANY[:253]]}
+    about["channels"] = ["background", *MANY[:253]]
     (model / "classes.json").write_text(json.dumps(about))
     root = write_folder(tmp_path / "new", {f"p{number}": [1] for number in range(6)}, ["mug"])
     with pytest.raises(RecallsegError, match=f"With these, .*model has {SENTENCE}"):

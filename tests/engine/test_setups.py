@@ -23,7 +23,8 @@ def labels_of_step_1(tmp_path, **changes):
         rounds = [stream.batch(number).labels.unique().tolist() for number in range(3)]
         seen[training.name] = {label for labels in rounds for label in labels}
 
-    settings = {"method__name": "recall", "scenario__spec": "18-2"} | changes
+    settings = {"method__name": "recall", "scenario__spec": "18-2", "increment__lr": 0.002}
+    settings |= changes
     run(tiny_config(root, **settings), tmp_path / "run", trainer=watched)
     return seen["step 1"]
 

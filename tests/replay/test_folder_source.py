@@ -155,7 +155,6 @@ def test_a_list_names_photos_of_its_own_folder_only(tmp_path, said, file):
     with (root / "photos.jsonl").open("a") as lines:
         lines.write(json.dumps(outside) + "\n")
     source = FolderSource(root)
-    assert len(source.collect("cat", 1, tmp_path, said.append)) == 1
     with pytest.raises(RecallsegError, match=r"Line 2 of .* is not in the folder of the list"):
         source.collect("cat", 2, tmp_path, said.append)
 

@@ -181,7 +181,9 @@ def test_no_photo_at_all_is_a_warning(tmp_path):
 def test_a_site_that_dies_keeps_what_is_here(tmp_path):
     photos = [*photos_of("cat", 2, start=1), *photos_of("cat", 9, start=10, answer="500")]
     with PhotoSite(photos) as site:
-        with pytest.raises(RecallsegError, match=r"HTTP 500\. The 2 photos that are here are kept"):
+        with pytest.raises(
+            RecallsegError, match=r"HTTP 500\. The 2 photos downloaded so far are kept"
+        ):
             crawl(site, tmp_path, patience=3)
         assert sum(site.asked[number] for number in range(10, 19)) == 3 * QUICK.attempts
         for photo in site.photos:
