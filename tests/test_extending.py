@@ -1,5 +1,6 @@
 """A replay source and a method are a file and a line each, and everything knows them."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from drawn import write_folder
-from tiny import TINY, tiny_config
+from tiny import TINY, three_classes
 
 from recallseg.config import dump_config
 
@@ -79,9 +80,18 @@ class Calm(Method):
 '''
 
 
+COMMANDS = """
+import json, sys
+from recallseg.cli.main import app
+
+for words in json.loads(sys.argv[1]):
+    app(words, standalone_mode=False)
+"""
+
+
 @pytest.fixture
 def extended(tmp_path):
-    """The package with both added, as a function that runs its command."""
+    """The package with both added, as a function that runs some of its commands."""
     shutil.copytree(SOURCE_ROOT, tmp_path / "src", ignore=shutil.ignore_patterns("*.egg-info"))
     package = tmp_path / "src/recallseg"
     (package / "replay/stripes_source.py").write_text(STRIPES)
@@ -97,9 +107,9 @@ def extended(tmp_path):
         line='    "calm": "recallseg.methods.calm:Calm",',
     )
 
-    def recallseg(*words):
+    def recallseg(*commands):
         done = subprocess.run(
-            [sys.executable, "-m", "recallseg", *map(str, words)],
+            [sys.executable, "-c", COMMANDS, json.dumps(commands)],
             cwd=tmp_path,
             env=os.environ | {"PYTHONPATH": str(tmp_path / "src")},
             capture_output=True,
@@ -119,27 +129,26 @@ def add_line(path, after, line):
 
 
 def test_both_run_through_run_table_learn_and_report(extended, tmp_path):
-    plain = dump_config(tiny_config(tmp_path / "voc", increment__iterations_per_class=2))
+    own = {"method__name": "calm", "replay__source": "stripes", "replay__stripes__width": 2}
+    config = three_classes(tmp_path / "photos", replay__images_per_class=2)
     (tmp_path / "configs").mkdir()
-    (tmp_path / "configs/calm.yaml").write_text(plain)
-    both = ["method.name=calm", "replay.source=stripes", "replay.stripes.width=2"]
-    few = ["replay.images_per_class=2", "replay.filters.present=false", "scenario.spec=19-1"]
-    extended("run", "configs/calm.yaml", *both, *few, "-o", "runs")
-    [run] = (tmp_path / "runs").iterdir()
-    assert '"tvmonitor": 2' in (run / "mapping.json").read_text()
-    assert '"source": "stripes"' in (run / "replay/manifest.jsonl").read_text()
-
+    (tmp_path / "configs/calm.yaml").write_text(dump_config(config))
+    words = [f"{key.replace('__', '.')}={value}" for key, value in own.items()]
     (tmp_path / "both.yaml").write_text(
-        f"configs: configs\nrows: {{Both: {{config: calm, overrides: {[*both, *few]}}}}}\n"
-        "scenarios: [19-1]\n"
+        f"configs: configs\nrows: {{Both: {{config: calm, overrides: {words}}}}}\n"
+        "scenarios: [1-1]\n"
     )
-    assert "Both" in extended("table", "both.yaml", "-o", "tables")
-
     write_folder(tmp_path / "cats", {f"c{n}": [1] for n in range(6)}, classes=["cat"])
     write_folder(tmp_path / "dogs", {f"d{n}": [1] for n in range(6)}, classes=["dog"])
-    extended("learn", "model", "cats", "--source", "stripes", *TINY, "method.name=calm")
-    extended("learn", "model", "dogs")
-
-    extended("report", "runs", "model", "-o", "report.html")
-    page = (tmp_path / "report.html").read_text()
-    assert page.count("Calm + ours (Stripes)") > 2
+    said = extended(
+        ["run", "configs/calm.yaml", *words, "-o", "runs"],
+        ["table", "both.yaml", "-o", "tables"],
+        ["learn", "model", "cats", "--source", "stripes", *TINY, "method.name=calm"],
+        ["learn", "model", "dogs"],
+        ["report", "runs", "model", "-o", "report.html"],
+    )
+    [run] = (tmp_path / "runs").iterdir()
+    assert json.loads((run / "mapping.json").read_text()) == {"cat": 12, "dog": 12, "cow": 12}
+    assert '"source": "stripes"' in (run / "replay/manifest.jsonl").read_text()
+    assert "Both" in said
+    assert (tmp_path / "report.html").read_text().count("Calm + ours (Stripes)") > 2

@@ -18,7 +18,8 @@ from recallseg.gan.biggan_config import BigGANConfig
 from recallseg.gan.generator import load_generator
 from recallseg.gan.named_tensors import class_names, save_named
 from recallseg.gan.released import read_config, weights_file
-from recallseg.replay.gan_source import GanSettings, GanSource
+from recallseg.replay.gan_images import GanSource
+from recallseg.replay.gan_source import GanSettings
 
 TINY = dataclasses.replace(BigGANConfig.at(64, channel_width=4, num_classes=5), eps=0.01)
 
