@@ -4,8 +4,11 @@ import pytest
 import yaml
 
 from recallseg.config import dump_config, load_config, validate
+from recallseg.engine.session.facts import row_record
 from recallseg.errors import RecallsegError
+from recallseg.methods import METHODS, build_method
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.older import row_of
 
 FLAT = {
     "path": None,
@@ -86,3 +89,12 @@ def test_todays_configurations_are_read_as_they_are(tmp_path):
 def test_what_is_wrong_with_a_sources_section_is_said(replay, sentence):
     with pytest.raises(RecallsegError, match=sentence):
         validate({"replay": replay}, "the test")
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("source", ["none", "folder"])
+@pytest.mark.parametrize("labels", ["helpers", "previous"])
+def test_runs_that_do_not_say_their_row_stand_where_they_would_today(method, source, labels):
+    replay = {"source": source, "labels": labels, "folder": {"title": "Web"}}
+    config = validate({"method": {"name": method}, "replay": replay}, "the test")
+    assert row_of(config) == row_record(config, build_method(config.method))

@@ -10,6 +10,7 @@ from recallseg.config import RunConfig
 from recallseg.errors import RecallsegError
 from recallseg.metrics.scores import mean_iou
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.older import row_of
 from recallseg.runs.records import ClassRecord, Means, ResultRecord, RowRecord, StepRecord
 
 
@@ -61,7 +62,7 @@ class Run:
     @property
     def row(self) -> RowRecord:
         """The row of a table that the run belongs to."""
-        return self.classes.get("row") or {"title": self.config.method.name, "place": []}
+        return self.classes.get("row") or row_of(self.config)
 
     @property
     def name(self) -> str:

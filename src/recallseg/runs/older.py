@@ -1,6 +1,23 @@
-"""Configurations of run folders from before sources had sections of their own."""
+"""Run folders of version 0.1, which did not say all that those of today say."""
 
 from typing import Any
+
+from recallseg.config import RunConfig
+from recallseg.runs.records import RowRecord
+
+METHODS = {
+    "ft": "FT",
+    "store_replay": "S&R",
+    "lwf": "LwF",
+    "lwf_mc": "LwF-MC",
+    "ilt": "ILT",
+    "cil": "CIL",
+    "mib": "MiB",
+    "sdr": "SDR",
+    "recall": "RECALL",
+    "joint": "Joint",
+}
+"""The methods that there were, in the order of the paper's tables, as it calls them."""
 
 SETTINGS_OF_SOURCES = {
     "folder": ("path", "collection", "match", "queries"),
@@ -34,3 +51,19 @@ def as_written_today(values: dict[str, Any]) -> dict[str, Any]:
     if replay.get("source") == "folder":
         today["folder"]["title"] = "Web"
     return values | {"replay": today}
+
+
+def row_of(config: RunConfig) -> RowRecord:
+    """The row of a table that a run belongs into, for folders that do not say it."""
+    name, replay, settings = config.method.name, config.replay, config.replay.settings
+    inpaints = config.method.inpaint if config.method.inpaint is not None else name == "recall"
+    place = list(METHODS).index(name) if name in METHODS else len(METHODS)
+    title = METHODS.get(name, name)
+    if name == "recall":
+        alone = "Inpainting" if inpaints else "FT"
+        with_replay = "RECALL ({})" if inpaints else "{} only"
+    else:
+        alone = title
+        with_replay = title + (" + naive ({})" if replay.labels == "previous" else " + ours ({})")
+    title = with_replay.format(settings.title) if settings else alone
+    return {"title": title, "place": [place, settings is not None, inpaints]}
