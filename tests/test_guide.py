@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import httpx
+from commands import recallseg
 
 GUIDE = Path(__file__).parents[1] / "docs/guide.md"
-RECALLSEG = [sys.executable, "-m", "recallseg"]
 
 
 def commands():
@@ -19,15 +19,15 @@ def commands():
     return [line for block in blocks for line in block.splitlines()]
 
 
-def test_every_command_of_the_guide_works(tmp_path):
+def test_every_command_of_the_guide_works(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for line in commands():
         words = line.split()
         assert words[0] == "recallseg"
         if words[1] == "serve":
             assert "predict" in served(words[1:], tmp_path)
             continue
-        command = [*RECALLSEG, *words[1:]]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        done = recallseg(*words[1:])
         assert done.returncode == 0, f"{line}\n{done.stderr}"
     assert len(list((tmp_path / "masks").glob("*.png"))) == 12
     assert (tmp_path / "model.onnx").stat().st_size > 10**6
@@ -36,7 +36,7 @@ def test_every_command_of_the_guide_works(tmp_path):
 
 def served(words, folder):
     """The page's own description, from a server that is stopped again."""
-    command = [*RECALLSEG, *words, "--port", "8799"]
+    command = [sys.executable, "-m", "recallseg", *words, "--port", "8799"]
     server = subprocess.Popen(command, cwd=folder, env=os.environ)
     try:
         for _ in range(240):
