@@ -2,7 +2,7 @@ import pytest
 import torch
 from tiny import tiny_config
 
-from recallseg.config import validate
+from recallseg.config import load_preset, validate
 from recallseg.experiments.bank import bench_bank
 from recallseg.experiments.plan import bank_bytes, plan
 from recallseg.files import cache_root
@@ -11,14 +11,8 @@ from recallseg.model.building import build_model
 
 
 def paper(**scenario):
-    values = {"data": {"name": "voc"}, "scenario": scenario}
-    from omegaconf import OmegaConf
-
-    from recallseg.config.loading import _preset
-
-    preset = OmegaConf.to_container(_preset("paper"))
-    assert isinstance(preset, dict)
-    return validate(preset | values, "the test")
+    words = [f"scenario.{key}={value}" for key, value in scenario.items()]
+    return load_preset("paper", ["data.name=voc", *words])
 
 
 def test_the_papers_numbers(voc_presence):
