@@ -1,4 +1,4 @@
-"""A method of one's own: one class, one line in METHODS, and it runs like all others.
+"""Your own method: one class, one line in METHODS, and it runs like all others.
 
     python examples/new_method.py FOLDER
 

@@ -1,4 +1,4 @@
-"""Classifiers of one's own classes, and what they do to the class mapping."""
+"""Classifiers of your own classes, and what they do to the class mapping."""
 
 import json
 

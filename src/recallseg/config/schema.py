@@ -170,7 +170,7 @@ class MethodConfig(Section):
 
 
 class HelperConfig(Section):
-    """The helper decoders D^H that label replay images, one a step (paper, sec. 4)."""
+    """The helper decoders D^H that label replay images, one per step (paper, sec. 4)."""
 
     scope: Literal["step", "one_class", "shared"] = "step"
     """One for the classes of each step; one for each class; or a single one, which grows and is

@@ -165,7 +165,7 @@ def _size_advice(path: Path, photo: Image.Image, mask: Mask) -> str:
 
 
 class TooManyPixelsError(RecallsegError):
-    """A photo is larger than whoever reads it wants to take on."""
+    """A photo has more pixels than its reader allows."""
 
 
 def read_photo(path: Path) -> Image.Image:

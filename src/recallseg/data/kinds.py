@@ -87,7 +87,7 @@ DATASETS: dict[str, DatasetKind] = {
             train="train",
             val="val",
             how_to_get="put photos in images/, masks of the same stems in masks/ and the class "
-            "names, one a line in the order of their ids, in classes.txt",
+            "names, one per line in the order of their ids, in classes.txt",
         ),
         DatasetKind(
             name="toy",

@@ -20,7 +20,7 @@ def plan(config: RunConfig, presence: Path | None = None) -> dict[str, Any]:
     """The steps of a run with their photos and iterations, the size of every part of it, and the
     settings it is trained with, in words.
 
-    `helper_parameters` are those that RECALL's helper decoders take, one a step, on this encoder.
+    `helper_parameters` are those that RECALL's helper decoders take, one per step, on this encoder.
     """
     method = build_method(config.method)
     scenario = method.steps(scenario_of(config, presence))

@@ -1,4 +1,4 @@
-"""Classifiers of one's own classes: a linear head on a frozen ImageNet network, in a file."""
+"""Classifiers of your own classes: a linear head on a frozen ImageNet network, in a file."""
 
 import recallseg.torchvision_guard  # noqa: F401
 

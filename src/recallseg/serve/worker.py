@@ -14,7 +14,7 @@ class BusyError(Exception):
 
 
 class Worker:
-    """Does one job at a time; whoever comes when too many wait is turned away at once.
+    """Does one job at a time; a request that comes when too many wait is turned away at once.
 
     A place is taken before an upload is read, so that waiting uploads cannot fill the memory.
     """

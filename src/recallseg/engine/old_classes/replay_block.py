@@ -70,7 +70,7 @@ class ReplayBlock:
     def photos(self, class_name: str, labeller: Labeller) -> PhotoSet | None:
         """Replay images of a class with their pseudo-labels, or None if there are none.
 
-        If views are labelled by themselves, the images come without labels: whoever labels them,
+        If views are labelled by themselves, the images come without labels: whatever labels them,
         and whichever are kept, their features are stored once.
         """
         say = self.session.reporter.say

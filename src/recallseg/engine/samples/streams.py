@@ -56,7 +56,7 @@ def shuffled(length: int, seed: str, visit: int) -> list[int]:
 
 @dataclass(frozen=True)
 class EvenlyFrom:
-    """Batches that take from several sets of samples equally often: one a class, in the end."""
+    """Batches that draw from several sets of samples, such as one per class, equally often."""
 
     members: Sequence[Samples]
     size: int
