@@ -21,7 +21,7 @@ class Helper:
 
 
 class Helpers:
-    """Which helper decoders a run has: one per step, one per class, or one that grows with all of them."""
+    """Which helper decoders a run has: one per step, one per class, or one that grows with all."""
 
     def __init__(self, config: RunConfig, folder: RunFolder) -> None:
         self.config, self.folder = config, folder
