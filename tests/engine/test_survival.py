@@ -34,8 +34,8 @@ def test_a_run_with_a_full_bank_is_killed_and_ends_with_the_same_numbers(tmp_pat
     config = three_classes(tmp_path / "data", checkpoint_seconds=0, bank__budget_gb=0.00019)
     path = tmp_path / "full.yaml"
     path.write_text(dump_config(config))
-    killed = compare([str(path)], tmp_path / "kill")
-    assert {"training", "encoding"} <= set(killed)
+    killed = compare([str(path)], tmp_path / "kill", ["encoding", "training"])
+    assert killed == ["encoding", "training"]
 
 
 def test_two_processes_count_every_photo_once(config_file, tmp_path):

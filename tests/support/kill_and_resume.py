@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 Moment = Callable[[Path, Path], bool]
@@ -73,21 +73,24 @@ def metrics_of(run: Path) -> str:
     return json.dumps({k: v for k, v in result.items() if k not in ("seconds", "peak_memory_mb")})
 
 
-def compare(words: list[str], scratch: Path) -> list[str]:
+MOMENTS: dict[str, Callable[[], Moment]] = {
+    "training": lambda: _training,
+    "a random moment": _in_a_while,
+    "evaluating": lambda: _evaluating,
+    "encoding": lambda: _encoding,
+    "writing": lambda: _writing,
+}
+"""When a run is killed; each is made anew for the run that it is about."""
+
+
+def compare(words: list[str], scratch: Path, names: Iterable[str] = MOMENTS) -> list[str]:
     """Run once in peace and once under fire; the moments at which it was really killed."""
     peace, fire = scratch / "peace", scratch / "fire"
     if start(words, peace / "runs", peace / "cache").wait():
         raise SystemExit("the uninterrupted run failed")
-    moments: dict[str, Moment] = {
-        "training": _training,
-        "a random moment": _in_a_while(),
-        "evaluating": _evaluating,
-        "encoding": _encoding,
-        "writing": _writing,
-    }
     killed = []
-    for name, moment in moments.items():
-        if kill_at(words, fire / "runs", fire / "cache", moment):
+    for name in names:
+        if kill_at(words, fire / "runs", fire / "cache", MOMENTS[name]()):
             killed.append(name)
     if start(words, fire / "runs", fire / "cache").wait():
         raise SystemExit("the resumed run failed")
