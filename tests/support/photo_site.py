@@ -1,5 +1,6 @@
 """A photo site on loopback that speaks Flickr's, Openverse's and Commons' APIs, also badly."""
 
+import gzip
 import io
 import ssl
 import struct
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 import numpy as np
+from bombs import gzip_bomb
 from PIL import Image
 
 from recallseg.replay.web.loopback import (
@@ -86,6 +88,11 @@ class PhotoSite(Loopback):
     mid_photo: Callable[[int], None] = lambda number: None
     before_search: Callable[[], None] = lambda: None
     tls: ssl.SSLContext | None = None
+    robots: str | None = None
+    """What robots.txt says; without it there is none."""
+    robots_asked: int = 0
+    photo_headers: dict[str, str] = field(default_factory=dict)
+    """Headers that come with every photo."""
 
     def __enter__(self) -> "PhotoSite":
         self.start()
@@ -111,6 +118,9 @@ class _Handler(Handler):
     site: PhotoSite
 
     def do_GET(self):
+        if self.path == "/robots.txt":
+            self.send_robots()
+            return
         self.site.requests.append((time.monotonic(), self.path))
         self.site.agents.add(self.headers["User-Agent"])
         number = self.photo_id()
@@ -122,6 +132,13 @@ class _Handler(Handler):
             return
         answers = {FLICKR_PATH: flickr, "/v1/images/": openverse, "/w/api.php": commons}
         self.send_json(answers[urlsplit(self.path).path](self.site, self.query()))
+
+    def send_robots(self):
+        self.site.robots_asked += 1
+        status = 404 if self.site.robots is None else 200
+        if self.site.robots == "500":
+            status = 500
+        self.send("text/plain", (self.site.robots or "").encode(), status)
 
     def fault(self, fault: str) -> bool:
         """Answer wrongly; tell whether an answer was sent."""
@@ -153,7 +170,7 @@ class _Handler(Handler):
 
     def photo_photo(self, photo: Photo, turn: int):
         half = len(photo.image) // 2
-        self.start("image/jpeg", len(photo.image))
+        self.start("image/jpeg", len(photo.image), headers=self.site.photo_headers)
         self.wfile.write(photo.image[:half])
         self.site.mid_photo(turn)
         self.wfile.write(photo.image[half:])
@@ -179,6 +196,19 @@ class _Handler(Handler):
         for place in range(100):
             self.wfile.write(photo.image[place : place + 1])
             time.sleep(0.05)
+
+    def photo_packed(self, photo: Photo, turn: int):
+        self.send("image/jpeg", gzip.compress(photo.image), headers={"Content-Encoding": "gzip"})
+
+    def photo_gzip_bomb(self, photo: Photo, turn: int):
+        self.send("image/jpeg", gzip_bomb(layers=1), headers={"Content-Encoding": "gzip"})
+
+    def photo_nested_bomb(self, photo: Photo, turn: int):
+        headers = {"Content-Encoding": "gzip, gzip"}
+        self.send("image/jpeg", gzip_bomb(layers=2), headers=headers)
+
+    def photo_unpackable(self, photo: Photo, turn: int):
+        self.send("image/jpeg", photo.image, headers={"Content-Encoding": "gzip"})
 
     def photo_cut(self, photo: Photo, turn: int):
         self.start("image/jpeg", len(photo.image))

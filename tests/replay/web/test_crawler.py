@@ -4,6 +4,7 @@ import io
 import json
 
 import pytest
+from bombs import scan_bomb
 from photo_site import KEY, Photo, PhotoSite, draw, encoded, photos_of, png_claiming
 from PIL import Image
 
@@ -258,13 +259,20 @@ def test_ids_cannot_leave_the_folder(tmp_path):
         (png_claiming(7000, 6000), "too many pixels"),
         (png_claiming(10_000, 10_000), "too many pixels"),
         (png_claiming(60_000, 60_000), "too many pixels"),
-        (png_claiming(5000, 95), "too small"),
+        (encoded(draw(1, (400, 95))), "too small"),
     ],
 )
 def test_bytes_that_are_no_photo(data, reason):
     with pytest.raises(BadPhoto) as caught:
         clean_jpeg(data, PhotoRules())
     assert caught.value.reason == reason
+
+
+def test_a_scan_bomb_is_given_up_after_its_time():
+    rules = PhotoRules(seconds=1, max_pixels=10_000_000)
+    with pytest.raises(BadPhoto, match="takes too long to decode"):
+        clean_jpeg(scan_bomb(), rules)
+    assert clean_jpeg(encoded(draw(1)), rules) == clean_jpeg(encoded(draw(1)), PhotoRules())
 
 
 @pytest.mark.parametrize("mode", ["L", "P", "RGBA", "LA", "CMYK"])

@@ -5,6 +5,7 @@ import shutil
 import socket
 import ssl
 import subprocess
+import tracemalloc
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -49,6 +50,105 @@ def test_an_image_comes_whole():
         assert client.image(f"{site.base}/photo/1.jpg") == site.photos[0].image
 
 
+def test_an_answer_that_is_packed_once_is_unpacked():
+    with (
+        PhotoSite([photo("packed")]) as site,
+        PoliteClient(QUICK, allow_hosts=[site.host]) as client,
+    ):
+        assert client.image(f"{site.base}/photo/1.jpg") == site.photos[0].image
+
+
+@pytest.mark.parametrize("answer", ["gzip_bomb", "nested_bomb"])
+def test_unpacking_an_answer_takes_no_more_memory_than_an_answer_may_have(answer):
+    with PhotoSite([photo(answer)]) as site, PoliteClient(QUICK, allow_hosts=[site.host]) as client:
+        tracemalloc.start()
+        with pytest.raises(FetchError):
+            client.image(f"{site.base}/photo/1.jpg")
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 30_000_000  # the server in this process makes 20 MB of zeros
+
+
+@pytest.mark.parametrize(
+    ("robots", "allowed"),
+    [
+        (None, True),
+        ("User-agent: *\nDisallow: /private/", True),
+        ("User-agent: *\nDisallow: /photo/", False),
+        ("User-agent: *\nDisallow: /photo/\nAllow: /photo/1.jpg", True),
+        ("User-agent: *\nDisallow:\n\nUser-agent: recallseg\nDisallow: /", False),
+        ("<html>no such page</html>", True),
+    ],
+)
+def test_photos_are_asked_for_where_robots_txt_allows_it(robots, allowed):
+    with (
+        PhotoSite([photo("photo")], robots=robots) as site,
+        PoliteClient(QUICK, allow_hosts=[site.host]) as client,
+    ):
+        for _ in range(2):
+            if allowed:
+                assert client.image(f"{site.base}/photo/1.jpg") == site.photos[0].image
+            else:
+                with pytest.raises(FetchError, match=r"not allowed by robots\.txt") as caught:
+                    client.image(f"{site.base}/photo/1.jpg")
+                assert caught.value.kind == "refused"
+    assert site.asked[1] == (2 if allowed else 0)
+    assert site.robots_asked == 1
+
+
+def test_a_site_whose_robots_txt_fails_is_left_alone_until_it_works():
+    with (
+        PhotoSite([photo("photo")], robots="500") as site,
+        PoliteClient(QUICK, allow_hosts=[site.host]) as client,
+    ):
+        with pytest.raises(FetchError, match="HTTP 500") as caught:
+            client.image(f"{site.base}/photo/1.jpg")
+        assert (caught.value.kind, site.asked[1]) == ("failed", 0)
+        assert site.robots_asked == QUICK.attempts
+        site.robots = None
+        assert client.image(f"{site.base}/photo/1.jpg") == site.photos[0].image
+
+
+def test_the_pause_that_robots_txt_asks_for_is_made(monkeypatch):
+    waits = []
+    monkeypatch.setattr(fetching.time, "sleep", waits.append)
+    robots = "User-agent: *\nCrawl-delay: 90"
+    with PhotoSite([photo("photo")], robots=robots) as site:
+        with PoliteClient(QUICK, allow_hosts=[site.host]) as client:
+            for _ in range(3):
+                client.image(f"{site.base}/photo/1.jpg")
+        assert [wait // 85 for wait in waits if wait > 1] == [1, 2]
+        site.robots = "User-agent: *\nCrawl-delay: 9000"
+        with PoliteClient(QUICK, allow_hosts=[site.host]) as client:
+            with pytest.raises(FetchError, match="pause of 9000 s") as caught:
+                client.image(f"{site.base}/photo/1.jpg")
+            assert caught.value.kind == "busy"
+
+
+@pytest.mark.parametrize(
+    ("headers", "allowed"),
+    [
+        ({"X-Robots-Tag": "noindex"}, True),
+        ({"X-Robots-Tag": "noindex, NoImageAI"}, False),
+        ({"X-Robots-Tag": "noai"}, False),
+        ({"X-Robots-Tag": "recallseg: noai"}, False),
+        ({"X-Robots-Tag": "otherbot: noai"}, True),
+        ({"TDM-Reservation": "1"}, False),
+        ({"TDM-Reservation": "0"}, True),
+    ],
+)
+def test_photos_that_are_kept_from_learners_are_left(headers, allowed):
+    with (
+        PhotoSite([photo("photo")], photo_headers=headers) as site,
+        PoliteClient(QUICK, allow_hosts=[site.host]) as client,
+    ):
+        if allowed:
+            assert client.image(f"{site.base}/photo/1.jpg") == site.photos[0].image
+        else:
+            with pytest.raises(FetchError, match="kept from learners"):
+                client.image(f"{site.base}/photo/1.jpg")
+
+
 def test_it_says_who_it_is(monkeypatch):
     monkeypatch.setenv("RECALLSEG_CONTACT", "ada@example.org")
     with PhotoSite([photo("photo")]) as site:
@@ -68,7 +168,7 @@ def test_requests_to_a_host_keep_their_distance(monkeypatch):
             for _ in range(4):
                 client.image(f"{site.base}/photo/1.jpg")
     turns = [wait // 900 for wait in waits if wait > 0]
-    assert turns == [1, 2, 3]
+    assert turns == [1, 2, 3, 4]  # robots.txt came first
 
 
 @pytest.mark.parametrize(
@@ -84,6 +184,9 @@ def test_requests_to_a_host_keep_their_distance(monkeypatch):
         ("http://2130706433/x.jpg", "private address"),
         ("http://user:secret@127.0.0.1/x.jpg", "address with a password"),
         ("loop", "too many redirects"),
+        ("gzip_bomb", "too many bytes"),
+        ("nested_bomb", "packed as gzip, gzip"),
+        ("unpackable", "cannot be unpacked"),
         ("http://1.1.1.1:99999/x.jpg", "malformed address"),
         ("https:///x.jpg", "address is not http or https"),
         ("ftp://1.1.1.1/x.jpg", "address is not http or https"),
@@ -249,7 +352,7 @@ def test_a_private_host_is_allowed_by_name_or_by_name_and_port():
 
 
 def test_the_connection_goes_to_the_checked_address(monkeypatch):
-    """A name that leads elsewhere at the second look-up (DNS rebinding) is looked up once."""
+    """A name may lead elsewhere at the second look-up (DNS rebinding): there is one per request."""
     asked = []
     real = socket.getaddrinfo
 
@@ -265,7 +368,7 @@ def test_the_connection_goes_to_the_checked_address(monkeypatch):
         with PoliteClient(QUICK, allow_hosts=["photos.example"]) as client:
             image = client.image(f"http://photos.example:{port}/photo/1.jpg")
     assert image == site.photos[0].image
-    assert asked.count("photos.example") == 1
+    assert asked.count("photos.example") == 2  # for robots.txt, and for the photo
 
 
 @pytest.mark.skipif(not shutil.which("openssl"), reason="needs openssl to make a certificate")
@@ -292,4 +395,4 @@ def test_tls_is_about_the_name_although_the_connection_goes_to_an_address(monkey
         with pytest.raises(FetchError, match="connection failed"):
             client.image(f"https://other.example:{port}/photo/1.jpg")
     assert image == site.photos[0].image
-    assert asked == ["photos.example", "other.example", "other.example"]
+    assert asked == ["photos.example"] * 2 + ["other.example"] * QUICK.attempts

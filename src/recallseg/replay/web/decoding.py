@@ -1,14 +1,15 @@
 """From downloaded bytes to a clean photo: checked, upright, without metadata."""
 
 import io
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 import imagehash
-from PIL import Image, ImageOps
+from PIL import Image
 
-from recallseg.data.upright import as_rgb
+from recallseg.data.dataset import TooManyPixelsError
+from recallseg.data.decoders import DecodingLimits, SlowPhotoError, shared_decoders
+from recallseg.errors import RecallsegError
 from recallseg.replay.web.failures import BadPhoto
 
 FORMATS = ("JPEG", "PNG", "WEBP", "GIF")
@@ -20,6 +21,8 @@ class PhotoRules:
 
     min_side: int = 96
     max_pixels: int = 40_000_000
+    seconds: float = 20.0
+    """How long a photo may take to be decoded; usual ones take less than one."""
     longer_side: int | None = 500
     """Larger photos are shrunk to this; VOC's have 500 at most. None keeps the size."""
     quality: int = 95
@@ -54,23 +57,16 @@ def is_near(phash: str, others: Iterable[str], distance: int) -> bool:
 
 
 def _decode(data: bytes, rules: PhotoRules) -> Image.Image:
+    """The upright RGB photo, decoded by a process that is killed if it takes too long."""
+    decoders = shared_decoders(DecodingLimits(FORMATS, rules.max_pixels, rules.seconds))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(io.BytesIO(data), formats=FORMATS) as image:
-                _check_size(image, rules)
-                return as_rgb(ImageOps.exif_transpose(image), "The photo")
-    except BadPhoto:
-        raise
-    except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
+        photo = decoders.decode(data, "The photo")
+    except TooManyPixelsError as error:
         raise BadPhoto("too many pixels") from error
-    except Exception as error:  # broken files make decoders raise almost anything
+    except SlowPhotoError as error:
+        raise BadPhoto("takes too long to decode") from error
+    except RecallsegError as error:
         raise BadPhoto("cannot be decoded") from error
-
-
-def _check_size(image: Image.Image, rules: PhotoRules) -> None:
-    if image.width * image.height > rules.max_pixels:
-        raise BadPhoto("too many pixels")
-    if min(image.size) < rules.min_side:
+    if min(photo.size) < rules.min_side:
         raise BadPhoto("too small")
+    return photo

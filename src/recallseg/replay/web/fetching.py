@@ -14,7 +14,9 @@ import httpx
 import tenacity
 
 from recallseg.replay.web.addresses import checked_addresses
+from recallseg.replay.web.bodies import ACCEPTED, read_body
 from recallseg.replay.web.failures import FetchError
+from recallseg.replay.web.robots import LONGEST, Robots, check_for_learners
 from recallseg.version import __version__
 
 PROJECT_PAGE = "https://pypi.org/project/recallseg/"
@@ -46,7 +48,8 @@ class PoliteClient:
     """Fetches JSON and images for the crawler; every hop of every request is checked.
 
     Connections go to the address that was checked, with the host's name in TLS and in the
-    request. Therefore they ignore proxies set in the environment, and are not kept open.
+    request. Therefore they ignore proxies set in the environment, and are not kept open. Images
+    are asked for only where the robots.txt of their host allows it.
     """
 
     def __init__(
@@ -62,8 +65,9 @@ class PoliteClient:
             f"recallseg/{__version__} ({'; '.join(filter(None, (PROJECT_PAGE, contact)))})"
         )
         self._next_turn: dict[bytes, float] = {}
+        self._robots = Robots(self._robots_txt)
         self._http = httpx.Client(
-            headers={"User-Agent": self.user_agent},
+            headers={"User-Agent": self.user_agent, "Accept-Encoding": ACCEPTED},
             timeout=limits.idle_seconds,
             limits=httpx.Limits(max_keepalive_connections=0),
             follow_redirects=False,
@@ -102,6 +106,10 @@ class PoliteClient:
         """The bytes of an image, not decoded."""
         return self._retrying(self._attempt, url, None, "image/")
 
+    def _robots_txt(self, url: httpx.URL) -> bytes:
+        """The robots.txt of a host, asked for in the middle of another request."""
+        return self._retrying.copy()(self._attempt, str(url), None, "")[:LONGEST]
+
     def _wait(self, state: tenacity.RetryCallState) -> float:
         error = state.outcome.exception() if state.outcome else None
         if isinstance(error, FetchError) and error.wait is not None:
@@ -121,17 +129,27 @@ class PoliteClient:
 
     def _follow(self, url: httpx.URL, kind: str, deadline: float) -> bytes:
         for _ in range(self.limits.redirects + 1):
-            with self._open(url) as response:
+            pause = self._permitted_pause(url) if kind == "image/" else 0.0
+            with self._open(url, pause) as response:
                 if not response.has_redirect_location:
                     self._check(response, kind)
-                    return self._read(response, deadline)
+                    return read_body(response, self.limits.max_bytes, deadline)
                 url = url.join(response.headers["Location"])
         raise FetchError("too many redirects")
 
+    def _permitted_pause(self, url: httpx.URL) -> float:
+        """The pause that robots.txt asks for, if it lets this address be asked for at all."""
+        rules = self._robots.rules(url)
+        if not rules.allows(url):
+            raise FetchError("not allowed by robots.txt")
+        if rules.pause > self.limits.longest_wait:
+            raise FetchError(f"robots.txt asks for a pause of {rules.pause:.0f} s", "busy")
+        return rules.pause
+
     @contextmanager
-    def _open(self, url: httpx.URL) -> Iterator[httpx.Response]:
+    def _open(self, url: httpx.URL, pause: float = 0.0) -> Iterator[httpx.Response]:
         addresses = checked_addresses(url, self.allow_hosts)
-        self._take_turn(url.netloc)
+        self._take_turn(url.netloc, max(pause, self.limits.interval))
         response = self._connect(url, addresses)
         try:
             yield response
@@ -154,10 +172,10 @@ class PoliteClient:
                     raise
         raise FetchError("host not found", "failed")
 
-    def _take_turn(self, host: bytes) -> None:
+    def _take_turn(self, host: bytes, interval: float) -> None:
         now = time.monotonic()
         turn = max(now, self._next_turn.get(host, now))
-        self._next_turn[host] = turn + self.limits.interval
+        self._next_turn[host] = turn + interval
         time.sleep(turn - now)
 
     def _check(self, response: httpx.Response, kind: str) -> None:
@@ -173,23 +191,11 @@ class PoliteClient:
         if status != 200:
             raise FetchError(f"HTTP {status}")
         content_type = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if kind == "image/":
+            check_for_learners(response.headers)
         if kind not in content_type:
             wanted = "JSON" if kind == "json" else "an image"
             raise FetchError(f"{content_type or 'an unnamed type'} instead of {wanted}")
-
-    def _read(self, response: httpx.Response, deadline: float) -> bytes:
-        limit = self.limits.max_bytes
-        declared = response.headers.get("Content-Length", "")
-        if declared.isdecimal() and int(declared) > limit:
-            raise FetchError("too many bytes")
-        body = bytearray()
-        for chunk in response.iter_bytes():
-            body += chunk
-            if len(body) > limit:
-                raise FetchError("too many bytes")
-            if time.monotonic() > deadline:
-                raise FetchError("no answer in time", "failed", retry=True)
-        return bytes(body)
 
 
 def retry_after(text: str) -> float | None:

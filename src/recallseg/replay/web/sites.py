@@ -122,13 +122,19 @@ class OpenverseSite:
 
     def search(self, query: str, page: int) -> Results:
         """Photos whose title, description or tags hold the query, the most relevant first."""
-        params = {"q": query, "page": str(page), "page_size": str(self.page_size)}
+        params = {
+            "q": query,
+            "page": str(page),
+            "page_size": str(self.page_size),
+            "mature": "false",
+        }
         answer = ask(self.client, self.name, self.base, params)
         return parsed(self.name, lambda: self._results(answer, page))
 
     def _results(self, answer: Mapping[str, Any], page: int) -> Results:
-        candidates = tuple(self._candidate(photo) for photo in answer["results"])
-        return Results(candidates, bool(candidates) and page < int(answer["page_count"]))
+        results = answer["results"]
+        shown = tuple(self._candidate(photo) for photo in results if not photo.get("mature"))
+        return Results(shown, bool(results) and page < int(answer["page_count"]))
 
     def _candidate(self, photo: Mapping[str, Any]) -> Candidate:
         title = plain_text(photo.get("title"))
