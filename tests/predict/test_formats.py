@@ -8,13 +8,8 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from PIL import Image
 
 from recallseg.data.palette import voc_palette
-from recallseg.predict.formats import (
-    coco_annotations,
-    rle_string,
-    run_lengths,
-    save_overlay,
-    save_png,
-)
+from recallseg.data.rle import rle_string, run_lengths
+from recallseg.predict.formats import coco_annotations, save_overlay, save_png
 from recallseg.predict.prediction import ClassScore, Prediction
 
 NAMES = ("background", "cat", "Ätna <b>")

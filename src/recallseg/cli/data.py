@@ -1,11 +1,16 @@
-"""`recallseg data`: look at a dataset, or make a small copy of it."""
+"""`recallseg data`: look at a dataset, import one, or make a small copy of it."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Check a dataset, or make a small copy of one.", no_args_is_help=True)
+from recallseg.cli.data_import import import_data
+
+app = typer.Typer(
+    help="Check a dataset, import one, or make a small copy of one.", no_args_is_help=True
+)
+app.command("import")(import_data)
 
 Root = Annotated[Path, typer.Argument(help="The dataset's folder.", show_default=False)]
 

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from recallseg.data.upright import UPRIGHT, as_rgb, read_orientation, unturned
+from recallseg.data.heic import add_heic, heic_advice
+from recallseg.data.upright import UPRIGHT, as_rgb, orientation, read_orientation, unturned
 from recallseg.errors import RecallsegError
 from recallseg.files import check_regular, content_key, file_digest
 from recallseg.labels import VOID, check_class_count
@@ -185,13 +186,29 @@ def decode_photo(
     A limit on its pixels, which takes the place of Pillow's warning, is held against the header
     before any of them is decoded. A large photo is in memory once: no copy is made without need.
     """
+    with _opened(source, called, formats, max_pixels) as image:
+        ImageOps.exif_transpose(image, in_place=True)
+        return as_rgb(image, called)
+
+
+def photo_header(path: Path, max_pixels: int | None = None) -> tuple[tuple[int, int], int]:
+    """The (width, height) of a photo as it lies in its file, and its EXIF orientation."""
+    with _opened(path, f"The photo {path}", None, max_pixels) as image:
+        return image.size, orientation(image)
+
+
+@contextmanager
+def _opened(
+    source: Path | BinaryIO, called: str, formats: tuple[str, ...] | None, max_pixels: int | None
+) -> Iterator[Image.Image]:
+    """An image of which only the header was read; errors from then on are sentences."""
     try:
         if isinstance(source, Path):
             check_regular(source)
+            add_heic(source)
         with _unwarned(max_pixels), Image.open(source, formats=formats) as image:
             _check_pixels(image, called, max_pixels)
-            ImageOps.exif_transpose(image, in_place=True)
-            return as_rgb(image, called)
+            yield image
     except RecallsegError:
         raise
     except FileNotFoundError as error:
@@ -199,7 +216,8 @@ def decode_photo(
     except Image.DecompressionBombError as error:
         raise TooManyPixelsError(f"{called} cannot be read: {_reason(error)}.") from error
     except Exception as error:  # broken files make decoders raise almost anything
-        raise RecallsegError(f"{called} cannot be read: {_reason(error)}.") from error
+        why = heic_advice(source) or _reason(error)
+        raise RecallsegError(f"{called} cannot be read: {why}.") from error
 
 
 def _unwarned(max_pixels: int | None) -> AbstractContextManager[object]:

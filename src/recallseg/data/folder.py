@@ -6,6 +6,7 @@ without them every photo is for training.
 """
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from recallseg.data.dataset import Listing
@@ -26,19 +27,24 @@ def read_classes(root: Path) -> tuple[str, ...]:
     names = [name for name in names if name]
     if not names or names[0].lower() != "background":
         names.insert(0, "background")
+    check_class_names(names, path)
+    return tuple(names)
+
+
+def check_class_names(names: Sequence[str], where: object) -> None:
+    """Refuse names, background first, that are doubled, too many, or no names of folders."""
     unfit = [name for name in names if UNFIT.search(name)]
     if unfit:
         raise RecallsegError(
-            f"{path} names a class {unfit[0]!r}; names begin with a letter or digit and hold no "
+            f"{where} names a class {unfit[0]!r}; names begin with a letter or digit and hold no "
             "slashes or control characters."
         )
     doubled = sorted({name for name in names if names.count(name) > 1})
     if doubled:
-        raise RecallsegError(f"{path} names a class twice: {', '.join(doubled)}.")
+        raise RecallsegError(f"{where} names a class twice: {', '.join(doubled)}.")
     if len(names) < 2:
-        raise RecallsegError(f"{path} names no class; write one class name per line into it.")
-    check_class_count(len(names) - 1, path)
-    return tuple(names)
+        raise RecallsegError(f"{where} names no class; write one class name per line into it.")
+    check_class_count(len(names) - 1, where)
 
 
 def splits(root: Path) -> tuple[str, ...]:

@@ -1,16 +1,16 @@
 """Predictions as files: palette PNGs, overlays and COCO's run lengths."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from PIL import Image
 from PIL.PngImagePlugin import PngInfo
 
 from recallseg.data.palette import palette_image
+from recallseg.data.rle import rle_string, run_lengths
 from recallseg.files import atomic_path
 from recallseg.predict.prediction import Prediction
 
@@ -57,24 +57,3 @@ def coco_annotations(prediction: Prediction) -> Iterator[dict[str, Any]]:
             "iscrowd": 1,
             "score": round(score.confidence, 4),
         }
-
-
-def run_lengths(hits: npt.NDArray[np.bool_]) -> list[int]:
-    """COCO's counts of a mask (H, W): lengths of runs down the columns, beginning with misses."""
-    flat = np.concatenate([[False], hits.ravel(order="F")])
-    ends = np.flatnonzero(flat[1:] != flat[:-1])
-    lengths: list[int] = np.diff(np.concatenate([[0], ends, [hits.size]])).tolist()
-    return lengths
-
-
-def rle_string(counts: Sequence[int]) -> str:
-    """COCO's compressed counts: differences to the run before last, five bits a character."""
-    characters = []
-    for place, count in enumerate(counts):
-        value = count - counts[place - 2] if place > 2 else count
-        more = True
-        while more:
-            bits, value = value & 31, value >> 5
-            more = value != (-1 if bits & 16 else 0)
-            characters.append(chr((bits | 32 if more else bits) + 48))
-    return "".join(characters)
