@@ -13,7 +13,7 @@ from drawn import draw_pair
 from PIL import Image, UnidentifiedImageError
 from safetensors.torch import load_file, save_file
 from tiny import tiny_config
-from trainers import watched
+from trainers import interrupted, watched
 
 from recallseg.data.dataset import read_mask
 from recallseg.data.voc import CLASSES
@@ -182,6 +182,46 @@ def test_one_helper_may_grow_with_all_classes(tmp_path, photos):
     new, replayed = seen["helper 2"].labels.split(2)
     assert 20 in new
     assert 20 not in replayed
+
+
+def test_the_model_of_each_step_may_be_its_helper(tmp_path, photos):
+    seen, run = watched()
+    run(recall_config(tmp_path, photos, helper__scope="model"), tmp_path / "run")
+    assert list(seen) == ["step 0", "step 1", "step 2"]
+    assert not list(tmp_path.glob("run/step-*/helper*"))
+    new, replayed = seen["step 2"].labels.split(2)
+    assert 20 in new
+    assert 20 not in replayed
+
+
+def test_a_second_pass_has_more_images_of_new_classes_and_labels_that_know_them(tmp_path, photos):
+    seen, run = watched()
+    settings = {"replay__inpaint": True, "replay__passes": 2, "replay__new_images": 3}
+    run(recall_config(tmp_path, photos, **settings), tmp_path / "run")
+    assert [name for name in seen if name.startswith("step")] == [
+        "step 0",
+        *("step 1", "step 1, second pass"),
+        *("step 2", "step 2, second pass"),
+    ]
+    lines = (tmp_path / "run/replay/manifest.jsonl").read_text().splitlines()
+    assert {"train", "tvmonitor"} <= {json.loads(line)["class_name"] for line in lines}
+
+
+def test_a_second_pass_goes_on_where_it_was_stopped(tmp_path, photos):
+    config = recall_config(tmp_path, photos, replay__passes=2)
+    whole = run(config, tmp_path / "whole")
+    stopping = interrupted("step 1, second pass", 0)
+    with pytest.raises(KeyboardInterrupt):
+        run(config, tmp_path / "stopped", trainer=stopping)
+    trained, continued = watched()
+    again = continued(config, tmp_path / "stopped")
+    assert "step 1" not in trained
+    assert again["steps"] == whole["steps"]
+
+
+def test_new_images_belong_to_a_second_pass(tmp_path, photos):
+    with pytest.raises(RecallsegError, match=r"set replay\.passes=2 too"):
+        recall_config(tmp_path, photos, replay__new_images=3)
 
 
 def test_void_may_be_filled_and_padding_never(tmp_path, photos):

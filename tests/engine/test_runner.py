@@ -15,9 +15,11 @@ from recallseg.engine.evaluation.rescore import rescore
 from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import RunData, scenario_of
+from recallseg.engine.session.shared import step_0_key
 from recallseg.engine.training.loop import train
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
+from recallseg.methods import Method
 from recallseg.report.model_history import model_history
 from recallseg.runs.folder import RunFolder
 
@@ -252,6 +254,24 @@ def test_settings_can_be_chosen_without_the_validation_photos(tmp_path):
     assert not train & tune
     assert 0.1 < len(tune) / len(everything) < 0.35
     assert {stem for step in world.scenario for stem in step.images} == train
+
+
+def test_settings_of_later_steps_can_be_chosen_on_the_step_0_of_other_runs(tmp_path):
+    config = tiny_config(tmp_path / "voc", data__val="tune-later")
+    usual_config = tiny_config(tmp_path / "voc")
+    world, usual = RunData.open(config), RunData.open(usual_config)
+    held_out = {pair.stem for pair in world.val.pairs}
+    assert held_out
+    assert world.scenario[0] == usual.scenario[0]
+    for step, whole in zip(world.scenario[1:], usual.scenario[1:], strict=True):
+        assert set(step.images) == set(whole.images) - held_out
+    [joint] = world.scenario.merged()
+    assert not held_out & set(joint.images)
+    keys = [
+        step_0_key(each, data.scenario[0], data.train, Method)
+        for each, data in ((config, world), (usual_config, usual))
+    ]
+    assert keys[0] == keys[1]
 
 
 def test_what_is_held_out_must_be_of_the_default_split(tmp_path):

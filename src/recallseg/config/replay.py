@@ -5,7 +5,7 @@ from typing import Any, Literal, Self
 from pydantic import ConfigDict, ValidationError, field_validator, model_validator
 
 from recallseg.config.problems import problems
-from recallseg.config.section import Positive, Section, Share
+from recallseg.config.section import NotNegative, Positive, Section, Share
 from recallseg.config.sources import NO_SOURCE, SOURCES, SourceSettings, source_class
 from recallseg.errors import RecallsegError
 
@@ -43,6 +43,12 @@ class ReplayConfig(Section):
     """Let the previous model fill the background of replay images too: a helper knows the classes
     of its own step only, and calls all others background."""
     filters: LabelFilters = LabelFilters()
+    passes: Literal[1, 2] = 1
+    """2: half of a step's iterations as ever; then the model fills the background of replay images
+    once more, now that it knows the step's classes too, and the other half follows."""
+    new_images: NotNegative = 0
+    """In the second pass: images of each new class from the source, labelled by the model as the
+    first pass left it, beside the step's own photos."""
 
     @property
     def settings(self) -> SourceSettings | None:
@@ -57,6 +63,12 @@ class ReplayConfig(Section):
                 "r_old/r_new must be above 0; to replay nothing, set replay.source=none"
             )
         return ratio
+
+    @model_validator(mode="after")
+    def _asked_for_twice(self) -> Self:
+        if self.new_images and self.passes == 1:
+            raise ValueError("new_images are for the second pass; set replay.passes=2 too")
+        return self
 
     @model_validator(mode="after")
     def _sections_of_sources(self) -> Self:

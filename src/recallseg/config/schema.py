@@ -20,7 +20,8 @@ class DataConfig(Section):
     """The split to learn from: `train` is the dataset's own default."""
     val: str = "val"
     """The split to be measured on; `tune` takes a fifth of the training photos away from training,
-    to choose settings on, and leaves the dataset's own validation photos alone."""
+    to choose settings on, and leaves the dataset's own validation photos alone. `tune-later` takes
+    it from the photos of later steps only, so that step 0 is the one of other runs."""
     unlabelled: Literal["background", "void", "unscored"] | None = None
     """What the label 0 on disk is: background; void, which counts neither in the loss nor in
     scores; or `unscored`, background in training and void in evaluation. By default void for `ade`,
@@ -33,8 +34,10 @@ class DataConfig(Section):
 
     @model_validator(mode="after")
     def _held_out_of_the_default(self) -> "DataConfig":
-        if self.val == "tune" and self.train != "train":
-            raise ValueError("val=tune holds photos of the default training split out, not others")
+        if self.val in ("tune", "tune-later") and self.train != "train":
+            raise ValueError(
+                f"val={self.val} holds photos of the default training split out, not others"
+            )
         return self
 
 
@@ -172,9 +175,10 @@ class MethodConfig(Section):
 class HelperConfig(Section):
     """The helper decoders D^H that label replay images, one per step (paper, sec. 4)."""
 
-    scope: Literal["step", "one_class", "shared"] = "step"
+    scope: Literal["step", "one_class", "shared", "model"] = "step"
     """One for the classes of each step; one for each class; or a single one, which grows and is
-    trained like the main decoder (the paper found that worse)."""
+    trained like the main decoder (the paper found that worse). `model`: none is trained, and the
+    model as it was after a step labels images of that step's classes."""
     optim: OptimConfig = OptimConfig(lr=2e-4, end_lr=2e-6)
     always: bool = False
     """Train them even if nothing is replayed yet, for steps that are to come."""
@@ -214,6 +218,8 @@ class RunConfig(Section):
         stride = self.model.neck_stride if self.model.neck else self.model.output_stride
         if self.views.label_stride > stride:
             raise ValueError(f"views.label_stride cannot be above the features' stride, {stride}")
+        if self.replay.passes == 2 and self.method.train_encoder:
+            raise ValueError("replay.passes=2 needs a frozen encoder, method.train_encoder=false")
         by_helpers = self.replay.settings is not None and self.replay.labels == "helpers"
         if by_helpers and self.method.train_encoder:
             raise ValueError(

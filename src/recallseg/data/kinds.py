@@ -145,14 +145,15 @@ def open_dataset(name: str, split: str, root: Path | None = None) -> Segmentatio
     parts = dict.fromkeys(("train", FIT, TUNE), kind.train)
     pairs = kind.listing(folder, {"val": kind.val, **parts}.get(split, split)).pairs()
     if split in (FIT, TUNE):
-        pairs = tuple(pair for pair in pairs if _is_held_out(pair.stem) == (split == TUNE))
+        pairs = tuple(pair for pair in pairs if is_held_out(pair.stem) == (split == TUNE))
     split = {"train": kind.train, "val": kind.val}.get(split, split)
     if not pairs:
         raise RecallsegError(f"The split '{split}' of {folder} holds no photos.")
     return SegmentationDataset(name, folder, split, kind.read_classes(folder), pairs)
 
 
-def _is_held_out(stem: str) -> bool:
+def is_held_out(stem: str) -> bool:
+    """Whether a training photo is among the fifth to choose settings on."""
     return int.from_bytes(hashlib.sha256(stem.encode()).digest()) % 5 == 0
 
 

@@ -18,6 +18,9 @@ from recallseg.model.saving import load_weights, save_weights
 from recallseg.runs.folder import RunFolder
 from recallseg.scenario import Step
 
+FIRST_PASS = "first-pass.pt"
+"""In the state of a session: what an unfinished step's first pass left."""
+
 Weights = dict[Path, nn.Module]
 """Files, and what belongs into them."""
 
@@ -70,6 +73,23 @@ class KeptWeights:
             load_weights(path, self.method.memory)
         return path.is_file()
 
+    def load_first_pass(self, step: Step, model: Segmenter) -> bool:
+        """Take up what the first pass of an unfinished step left, if there is something."""
+        saved = self.session.load(FIRST_PASS)
+        if not saved or saved["step"] != step.index:
+            return False
+        model.decoder.load_state_dict(saved["decoder"])
+        if self.method.memory is not None:
+            self.method.memory.load_state_dict(saved["memory"])
+        return True
+
+    def keep_first_pass(self, step: Step, model: Segmenter) -> None:
+        """Keep what a second pass begins with until the step is finished."""
+        memory = self.method.memory and self.method.memory.state_dict()
+        values = {"step": step.index, "decoder": model.decoder.state_dict(), "memory": memory}
+        self.session.save(FIRST_PASS, values)
+        self.session.fabric.barrier()
+
     def load(self, weights: Weights) -> bool:
         """Take up weights if all of them were kept; false if not."""
         if not all(path.is_file() for path in weights):
@@ -85,6 +105,7 @@ class KeptWeights:
                 save_weights(path, module)
             if not self.config.bank.keep:
                 self.supply.drop()
-        self.session.discard(SAVED)
+        for state in (SAVED, FIRST_PASS):
+            self.session.discard(state)
         self.session.tick()
         self.session.fabric.barrier()

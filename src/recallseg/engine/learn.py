@@ -108,8 +108,9 @@ def _new_classes(
 
 
 def _is_complete(folder: RunFolder, index: int, classes: list[str]) -> bool:
-    step, one_each = folder.step(index), folder.config.helper.scope == "one_class"
-    return step.decoder.is_file() and len(step.helpers()) == (len(classes) if one_each else 1)
+    step, scope = folder.step(index), folder.config.helper.scope
+    helpers = {"one_class": len(classes), "model": 0}.get(scope, 1)
+    return step.decoder.is_file() and len(step.helpers()) >= helpers
 
 
 def _settings(

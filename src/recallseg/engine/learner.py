@@ -1,6 +1,7 @@
 """The lines of Algorithm 1: how a model is trained at each step."""
 
 from copy import deepcopy
+from dataclasses import replace
 
 import torch
 
@@ -12,7 +13,7 @@ from recallseg.engine.samples.views import Supply
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.engine.training.loop import Trainer, Training, train
-from recallseg.engine.training_sets import TrainingSets
+from recallseg.engine.training_sets import StepSamples, TrainingSets
 from recallseg.methods import Method, plain_loss
 from recallseg.model import Decoder, Segmenter
 from recallseg.model.native_bank import NativeBank
@@ -55,7 +56,9 @@ class ContinualLearner:
         self.method.begin(step, self.model)
         if not self.weights.load_memory(step):
             self._review(step)
-        self.weights.keep(self.weights.of(step, self.model))
+        weights = self.weights.of(step, self.model)
+        if not all(path.is_file() for path in weights):
+            self.weights.keep(weights)
 
     def train_helper(self, step: Step) -> None:
         """Train D^H_{C_k} on T_k alone, to label replay images of C_k in later steps."""
@@ -96,13 +99,32 @@ class ContinualLearner:
         weights = self.weights.of(step, self.model)
         if self.weights.load(weights):
             return
-        name, optim = f"step {step.index}", self.config.increment
-        stream = self.sets.with_old_classes(step, name, optim, self.model.encoder, previous)
-        training = self._training(name, optim, len(step.new_classes), step)
-        loss, memory = self.method.loss, self.method.memory
-        self.trainer(self.session, training, self.model, stream, loss, memory)
+        self._learn(step, previous)
         self._review(step)
         self.weights.keep(weights)
+
+    def _learn(self, step: Step, previous: Segmenter) -> None:
+        """Train D_k in one pass, or in two: the second has labels by what the first one left."""
+        name, encoder = f"step {step.index}", self.model.encoder
+        samples = self.sets.labelled(step, name, encoder, previous)
+        if self.config.replay.passes == 1:
+            self._pass(step, name, samples, previous)
+            return
+        if not self.weights.load_first_pass(step, self.model):
+            self._pass(step, name, samples, previous)
+            self.weights.keep_first_pass(step, self.model)
+        name, taught = f"{name}, second pass", self._frozen_copy()
+        samples.new.extend(self.old_classes.more_photos(step, name, taught))
+        self._pass(step, name, samples, taught)
+
+    def _pass(self, step: Step, name: str, samples: StepSamples, knows_old: Segmenter) -> None:
+        """Train D_k for its share of the step's iterations."""
+        optim = self.config.increment
+        stream = self.sets.interleaved(samples, name, optim, knows_old)
+        training = self._training(name, optim, len(step.new_classes), step)
+        training = replace(training, iterations=training.iterations // self.config.replay.passes)
+        loss, memory = self.method.loss, self.method.memory
+        self.trainer(self.session, training, self.model, stream, loss, memory)
 
     def _review(self, step: Step) -> None:
         """Let a method with a memory look at T_k once more, every photo once."""

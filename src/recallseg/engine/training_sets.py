@@ -1,12 +1,13 @@
 """What each training of a run sees: T_k, and T_k^rp with inpainting and replay (paper, sec. 4)."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from recallseg.config import OptimConfig
 from recallseg.engine.old_classes import OldClasses
 from recallseg.engine.samples.photo_labels import INPAINTED, relabelled_photos
 from recallseg.engine.samples.relabelling import Relabel, inpainting, relabelled
-from recallseg.engine.samples.sets import Pick, Samples
+from recallseg.engine.samples.sets import Chained, Pick, Samples
 from recallseg.engine.samples.streams import EvenlyFrom, Interleaved, Shuffled, Stream, shares
 from recallseg.engine.samples.views import PhotoSet, Supply
 from recallseg.engine.session import Session
@@ -17,6 +18,15 @@ from recallseg.methods import Batch, Method
 from recallseg.model import Encoder, Segmenter
 from recallseg.model.cores import in_advance
 from recallseg.scenario import LookUp, Step
+
+
+class StepSamples(NamedTuple):
+    """What a later step learns from."""
+
+    new: list[Samples]
+    """T_k^bi, and other samples of the step's classes."""
+    old: list[Samples]
+    """One set for each class that was learned before."""
 
 
 class TrainingSets:
@@ -47,7 +57,10 @@ class TrainingSets:
         self, step: Step, name: str, optim: OptimConfig, encoder: Encoder, previous: Segmenter
     ) -> Stream:
         """T_k^rp = T_k^bi ∪ R: what step k is trained on (paper, sec. 4)."""
-        size, seed = optim.batch, f"{self.config.seed}/{name}"
+        return self.interleaved(self.labelled(step, name, encoder, previous), name, optim, previous)
+
+    def labelled(self, step: Step, name: str, encoder: Encoder, previous: Segmenter) -> StepSamples:
+        """T_k^bi and R, replay images with what helpers see in them."""
         photos = PhotoSet(self.data.train, step.images, self._labels_to_fill(step))
         fill = inpainting(previous, self.config.method.inpaint_confidence)
         fills, as_photos = self._fills(step), self.config.method.inpaint_on == "photos"
@@ -56,10 +69,20 @@ class TrainingSets:
         new: Samples = self.supply.samples(encoder, photos, name)
         if fills and not as_photos:
             new = relabelled(new, fill)
-        old = self.old_classes.samples(step, name, previous)
+        samples = StepSamples([new], self.old_classes.samples(step, name, previous))
         self.supply.tell(name)
+        return samples
+
+    def interleaved(
+        self, samples: StepSamples, name: str, optim: OptimConfig, knows_old: Segmenter
+    ) -> Stream:
+        """Batches of new and replayed samples; a model that knows old classes completes the labels
+        of replayed ones, if the settings say so."""
+        size, seed = optim.batch, f"{self.config.seed}/{name}"
+        new, old = Chained(samples.new) if len(samples.new) > 1 else samples.new[0], samples.old
         if self.config.replay.inpaint:
-            old = [relabelled(samples, fill) for samples in old]
+            fill = inpainting(knows_old, self.config.method.inpaint_confidence)
+            old = [relabelled(each, fill) for each in old]
         if not old:
             return Shuffled(new, size, seed)
         r_new, r_old = shares(size, self.config.replay.ratio)

@@ -45,6 +45,10 @@ class PresenceTable:
         """The photos that hold a class."""
         return {self.stems[row] for row in np.flatnonzero(self.holds[:, label])}
 
+    def only(self, rows: Sequence[int]) -> "PresenceTable":
+        """The table of some of its rows."""
+        return PresenceTable(tuple(self.stems[row] for row in rows), self.holds[list(rows)])
+
     def rows_with(self, labels: Sequence[int]) -> Rows:
         """Which photos hold at least one of the classes."""
         return np.asarray(self.holds[:, list(labels)].any(axis=1))

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import overload
 
@@ -158,6 +158,24 @@ class Scenario(Sequence[Step]):
         joint.setup = JOINT
         joint._steps = (Step(0, self.order, (), self.presence.stems),)
         return joint
+
+    def later_photos(self) -> list[str]:
+        """The photos of later steps that step 0 has not seen."""
+        seen = set(self[0].images)
+        return list(dict.fromkeys(s for step in self[1:] for s in step.images if s not in seen))
+
+    def without(self, stems: Collection[str]) -> "Scenario":
+        """The same steps with some photos held out of them."""
+        gone, less = set(stems), copy(self)
+        kept = [row for row, stem in enumerate(self.presence.stems) if stem not in gone]
+        less.presence = self.presence.only(kept)
+        less._steps = tuple(
+            replace(step, images=tuple(stem for stem in step.images if stem not in gone))
+            for step in self
+        )
+        if bare := [step for step in less if not step.images]:
+            raise RecallsegError(f"All photos of step {bare[0].index} are held out of it.")
+        return less
 
     @property
     def lists_key(self) -> str | None:

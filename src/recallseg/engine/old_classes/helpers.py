@@ -21,7 +21,8 @@ class Helper:
 
 
 class Helpers:
-    """Which helper decoders a run has: one per step, one per class, or one that grows with all."""
+    """Which helper decoders a run has: one per step, one per class, one that grows with all, or
+    the model's own decoder as each step left it."""
 
     def __init__(self, config: RunConfig, folder: RunFolder) -> None:
         self.config, self.folder = config, folder
@@ -36,6 +37,8 @@ class Helpers:
                 Helper(f"{name}, class {label}", (label,), folder.helper(label))
                 for label in step.new_classes
             ]
+        if self.config.helper.scope == "model":
+            return [Helper(name, step.classes, folder.decoder)]
         classes = step.classes if self.shared else step.new_classes
         return [Helper(name, classes, folder.helper())]
 

@@ -7,6 +7,7 @@ from recallseg.engine.old_classes.helpers import Helpers
 from recallseg.engine.old_classes.lessons import lesson_of
 from recallseg.engine.old_classes.replay_block import Labeller, ReplayBlock
 from recallseg.engine.old_classes.stored_samples import store_samples, stored_photos
+from recallseg.engine.samples.photo_labels import IDENTITY
 from recallseg.engine.samples.relabelling import labelling, relabelled
 from recallseg.engine.samples.sets import Samples
 from recallseg.engine.samples.views import PhotoSet, Supply
@@ -66,7 +67,7 @@ class OldClasses:
             for label in earlier.new_classes:
                 [class_name] = self.data.scenario.names([label])
                 labeller = self._labeller(label, earlier, step, previous)
-                photos = block.photos(class_name, labeller)
+                photos = block.photos(class_name, labeller, self.config.replay.images_per_class)
                 if photos is None:
                     continue
                 samples = self._samples_of(photos, name, previous.encoder)
@@ -74,10 +75,32 @@ class OldClasses:
                     samples = relabelled(samples, labelling(labeller.model, labeller.channels))
                 replayed.append(samples)
         self.session.reporter.say(f"{name}: {block.summary()}")
-        if self.session.fabric.is_global_zero:
-            self.folder.write_replay_images(block.manifest)
-            write_gallery(self.folder.gallery, block.gallery)
+        self._write_account()
         return replayed
+
+    def _write_account(self) -> None:
+        """Keep what was replayed, and some of it to look at."""
+        if self.block and self.session.fabric.is_global_zero:
+            self.folder.write_replay_images(self.block.manifest)
+            write_gallery(self.folder.gallery, self.block.gallery)
+
+    def more_photos(self, step: Step, name: str, taught: Segmenter) -> list[Samples]:
+        """Images of the step's own classes from the source, labelled by a model that knows them."""
+        if self.block is None or not self.config.replay.new_images:
+            return []
+        model = self.session.fabric.to_device(taught).eval()
+        found = []
+        for label in step.new_classes:
+            [class_name] = self.data.scenario.names([label])
+            labeller = Labeller(model, 1 + step.classes.index(label), IDENTITY)
+            photos = self.block.photos(class_name, labeller, self.config.replay.new_images)
+            if photos is not None:
+                samples = self._samples_of(photos, name, taught.encoder)
+                if self.config.replay.label_on == "views":
+                    samples = relabelled(samples, labelling(model, IDENTITY))
+                found.append(samples)
+        self._write_account()
+        return found
 
     def _samples_of(self, photos: PhotoSet, name: str, encoder: Encoder) -> Samples:
         return self.supply.samples(encoder, photos, f"{name}: {photos.dataset.name}")

@@ -67,8 +67,8 @@ class ReplayBlock:
         least = f", {kept[fewest]} of {fewest} the fewest" if fewest else ""
         return f"{kept.total()} of {len(self.manifest)} replay images kept{least}"
 
-    def photos(self, class_name: str, labeller: Labeller) -> PhotoSet | None:
-        """Replay images of a class with their pseudo-labels, or None if there are none.
+    def photos(self, class_name: str, labeller: Labeller, most: int) -> PhotoSet | None:
+        """Up to so many images of a class with their pseudo-labels, or None if there are none.
 
         If views are labelled by themselves, the images come without labels: whatever labels them,
         and whichever are kept, their features are stored once.
@@ -76,7 +76,7 @@ class ReplayBlock:
         say = self.session.reporter.say
         brought = content_key(self.config.source, self.settings.images_depend_on())
         photos_in = cache_root() / REPLAY / "photos" / brought / class_name
-        photos = self.source.collect(class_name, self.config.images_per_class, photos_in, say)
+        photos = self.source.collect(class_name, most, photos_in, say)
         folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
         entries = self._label_all(class_name, photos, photos_in, labeller, folder)
         exhibits = [

@@ -139,6 +139,21 @@ class PartlyStored:
         return PartlyStored(change(self.stored), change(self.others), is_stored)
 
 
+class Chained:
+    """Several sets of samples as one, one after the other."""
+
+    def __init__(self, parts: Sequence[Samples]) -> None:
+        self.places = [(part, row) for part in parts for row in range(len(part))]
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    def batch(self, picks: Sequence[Pick]) -> Batch:
+        """The samples that were picked, in their order."""
+        chosen = [(*self.places[pick.row], pick.visit) for pick in picks]
+        return joined([part.batch([Pick(row, visit)]) for part, row, visit in chosen])
+
+
 def samples_of(bank: FeatureBank, rows: Sequence[int], table: LookUp) -> Samples:
     """Samples of a bank's photos: from the bank where they are stored, else encoded as drawn."""
     missing = set(bank.missing(rows))

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from recallseg.config import RunConfig
 from recallseg.data import SegmentationDataset
+from recallseg.data.kinds import is_held_out
 from recallseg.data.opening import open_training, open_validation
 from recallseg.data.verify import verify
 from recallseg.scenario import Scenario
@@ -23,8 +24,12 @@ class RunData:
     @classmethod
     def open(cls, config: RunConfig) -> "RunData":
         """Open everything; whatever is wrong with it is said now."""
-        train, val = open_training(config.data), open_validation(config.data)
-        scenario = scenario_of(config)
+        train, scenario = open_training(config.data), scenario_of(config)
+        if config.data.val == "tune-later":
+            held_out = [stem for stem in scenario.later_photos() if is_held_out(stem)]
+            scenario, val = scenario.without(held_out), train.subset(held_out)
+        else:
+            val = open_validation(config.data)
         for dataset in (train, val):
             verify(dataset)
         return cls(scenario, train, val)
