@@ -15,15 +15,14 @@ from recallseg import Learner
 from recallseg.data.toy import write_scenes, write_snapshots
 
 FIRST, LATER = ["bus", "cat", "sheep"], ["cow"]
-QUICK = [
-    "views.crop=96",
-    "views.label_stride=2",
-    "optim.iterations_per_class=12",
-    "increment.iterations_per_class=40",
-    "helper.optim.iterations_per_class=20",
-    "replay.images_per_class=6",
-    "bank.views=2",
-]
+QUICK = {
+    "views": {"crop": 96, "label_stride": 2},
+    "optim": {"iterations_per_class": 12},
+    "increment": {"iterations_per_class": 40},
+    "helper": {"optim": {"iterations_per_class": 20}},
+    "replay": {"images_per_class": 6},
+    "bank": {"views": 2},
+}
 
 
 def main(folder: Path) -> None:
@@ -32,9 +31,9 @@ def main(folder: Path) -> None:
     write_snapshots(folder / "replay", 6, classes=FIRST)
 
     model = Learner.open(folder / "model")
-    model.learn(folder / "first", overrides=QUICK)
+    model.learn(folder / "first", **QUICK)
     shutil.rmtree(folder / "first")
-    model.learn(folder / "later", source=f"folder:{folder / 'replay'}", overrides=QUICK)
+    model.learn(folder / "later", source=f"folder:{folder / 'replay'}", **QUICK)
 
     print("knows", ", ".join(model.class_names[1:]))
     for step in model.info()["steps"]:

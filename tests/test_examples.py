@@ -1,5 +1,7 @@
 """The examples, as a newcomer runs them."""
 
+import ast
+import json
 import os
 import subprocess
 import sys
@@ -22,6 +24,35 @@ def test_add_a_class(tmp_path):
     assert "knows bus, cat, sheep, cow" in told
     assert "step 0: bus, cat, sheep, from 30 photos" in told
     assert "step 1: cow, from 12 photos" in told
+
+
+def cells_of(path):
+    """What each code cell of a notebook shows, its last line being an expression or nothing."""
+    shown, names = [], {"__name__": "__main__"}
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["cell_type"] != "code":
+            continue
+        assert cell["outputs"] == []
+        tree = ast.parse("".join(cell["source"]))
+        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        exec(compile(tree, path.name, "exec"), names)
+        value = ast.Expression(last.value) if last else None
+        shown.append(eval(compile(value, path.name, "eval"), names) if value else None)
+    return shown
+
+
+def test_the_notebook_runs_from_top_to_bottom(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    files, phases, one, names, seen, scores, gone = cells_of(EXAMPLES / "add_a_class.ipynb")
+    assert files == ["classes.txt", "images", "masks", "train.txt"]
+    assert phases["step 0"].startswith("12 of 12 loss")
+    assert names == ("background", "bus", "cat", "cow")
+    for segmentation in (one, seen):
+        assert "<figure" in segmentation._repr_html_()
+    assert len(list((tmp_path / "masks").iterdir())) == 4
+    assert list(scores) == list(names)
+    assert gone == ["cow"]
+    assert not (tmp_path / "first").exists()
 
 
 def test_a_method_of_ones_own_and_what_it_came_to(tmp_path):

@@ -1,16 +1,11 @@
 import json
 
-import pytest
-from tiny import tiny_config
-
-from recallseg import reporter as reporting
-from recallseg.engine.runner import run
-from recallseg.errors import RecallsegError
+from recallseg import progress
 from recallseg.reporter import Reporter
 
 
 def test_away_from_a_terminal_progress_is_plain_lines(capsys, monkeypatch):
-    monkeypatch.setattr(reporting, "SECONDS_BETWEEN_LINES", -1.0)
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
     reporter = Reporter()
     with reporter.phase("step 1", 4, done=1) as phase:
         phase.advance(1, "  loss 0.500", per_second=(8, "photos"))
@@ -38,21 +33,9 @@ def test_a_resumed_phase_writes_its_lines_once(tmp_path):
     ]
 
 
-def test_a_board_hears_of_losses_and_rates():
+def test_trackers_hear_of_losses_rates_and_scores():
     heard = []
-
-    class Board:
-        def add_scalar(self, *values):
-            heard.append(values)
-
-    Reporter(board=Board()).note(phase="step 1", iteration=3, loss=0.5, lr=0.1)
-    assert heard == [("step 1/loss", 0.5, 3), ("step 1/lr", 0.1, 3)]
-
-
-def test_tensorboard_that_is_not_installed_is_a_sentence(tmp_path):
-    try:
-        import tensorboard  # noqa: F401
-    except ImportError:
-        config = tiny_config(tmp_path / "voc", tensorboard=True)
-        with pytest.raises(RecallsegError, match=r"pip install 'recallseg\[track\]'"):
-            run(config, tmp_path / "run")
+    reporter = Reporter(log=lambda values, at: heard.append((values, at)))
+    reporter.note(phase="step 1", iteration=3, loss=0.5, lr=0.1)
+    reporter.scores(1, {"all": 50.0, "new": None})
+    assert heard == [({"step 1/loss": 0.5, "step 1/lr": 0.1}, 3), ({"mIoU/all": 50.0}, 1)]

@@ -5,14 +5,14 @@ from typing import TYPE_CHECKING, Any
 from recallseg.version import __version__
 
 if TYPE_CHECKING:
-    from recallseg.api import Learner, Prediction
+    from recallseg.api import Learner, Prediction, ProgressReport, Segmentation
 
-__all__ = ["Learner", "Prediction", "__version__"]
+__all__ = ["Learner", "Prediction", "ProgressReport", "Segmentation", "__version__"]
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401
     """Import torch only when something that needs it is asked for."""
-    if name in ("Learner", "Prediction"):
+    if name in __all__:
         from recallseg import api
 
         return getattr(api, name)

@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,16 +15,19 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from recallseg.progress import messages
-
-SECONDS_BETWEEN_LINES = 15.0
+from recallseg import progress
+from recallseg.progress import ProgressReport, messages, tell
 
 
 class Reporter:
     """Bars on a terminal, plain lines elsewhere; `metrics.jsonl` in the run folder."""
 
-    def __init__(self, journal: Path | None = None, board: Any = None) -> None:  # noqa: ANN401
-        self.journal, self.board = journal, board
+    def __init__(
+        self,
+        journal: Path | None = None,
+        log: Callable[[dict[str, float], int], None] = lambda values, at: None,
+    ) -> None:
+        self.journal, self.log = journal, log
         self.console = messages()
         self.miou = ""
 
@@ -44,11 +47,15 @@ class Reporter:
         if self.journal:
             with self.journal.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(values) + "\n")
-        if self.board and "iteration" in values:
-            for name in ("loss", "lr"):
-                self.board.add_scalar(
-                    f"{values['phase']}/{name}", values[name], values["iteration"]
-                )
+        if "iteration" in values:
+            curves = {f"{values['phase']}/{name}": values[name] for name in ("loss", "lr")}
+            self.log(curves, values["iteration"])
+
+    def scores(self, step: int, means: Mapping[str, float | None]) -> None:
+        """Show the mIoU after a step from now on, and tell it to trackers."""
+        self.miou = str(means["all"])
+        known = {f"mIoU/{name}": mean for name, mean in means.items() if mean is not None}
+        self.log(known, step)
 
     @contextlib.contextmanager
     def phase(self, name: str, total: int, done: int = 0) -> Iterator["Phase"]:
@@ -88,7 +95,9 @@ class Phase:
         self.text = text
         miou = self.reporter.miou and f"  last mIoU {self.reporter.miou}"
         self.bar.update(self.task, completed=self.done, text=text + miou)
-        if not self.reporter.console.is_terminal and now - self.spoken > SECONDS_BETWEEN_LINES:
+        tell(ProgressReport(self.name, self.done, self.total, text.strip()))
+        lines_apart = progress.SECONDS_BETWEEN_LINES
+        if not self.reporter.console.is_terminal and now - self.spoken > lines_apart:
             self.spoken = now
             left = (now - self.started) / (self.done - self.first) * (self.total - self.done)
             self.reporter.say(f"{self.name}: {self.done}/{self.total}{text}  {left:.0f} s left")

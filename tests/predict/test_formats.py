@@ -9,7 +9,7 @@ from PIL import Image
 
 from recallseg.data.palette import voc_palette
 from recallseg.data.rle import rle_string, run_lengths
-from recallseg.predict.formats import coco_annotations, save_overlay, save_png
+from recallseg.predict.formats import coco_annotations, save_png
 from recallseg.predict.prediction import ClassScore, Prediction
 
 NAMES = ("background", "cat", "Ätna <b>")
@@ -84,16 +84,6 @@ def test_a_png_has_the_colours_and_knows_the_names(prediction, tmp_path):
         assert tuple(json.loads(image.info["recallseg:classes"])) == NAMES
         colours = np.array(image.convert("RGB"))
     np.testing.assert_array_equal(colours, voc_palette()[prediction.mask])
-
-
-def test_an_overlay_leaves_the_background_alone(prediction, tmp_path):
-    photo = Image.new("RGB", (6, 4), (200, 100, 50))
-    save_overlay(tmp_path / "a.png", photo, prediction)
-    shown = np.array(Image.open(tmp_path / "a.png")).astype(int)
-    assert shown[0, 0].tolist() == [200, 100, 50]
-    green = np.array([200, 100, 50]) * 105 / 255 + np.array([0, 128, 0]) * 150 / 255
-    np.testing.assert_allclose(shown[1, 2], green, atol=1)
-    assert photo.getpixel((2, 1)) == (200, 100, 50)
 
 
 def test_coco_has_an_annotation_for_each_class_but_the_background(prediction):

@@ -24,3 +24,11 @@ def palette_image(mask: npt.NDArray[np.uint8]) -> Image.Image:
     image = Image.fromarray(mask)
     image.putpalette(voc_palette().tobytes())
     return image
+
+
+OVERLAY_COLOURS = (
+    *((0, 114, 178), (230, 159, 0), (204, 121, 167), (86, 180, 233)),
+    *((240, 228, 66), (213, 94, 0), (0, 158, 115), (136, 34, 85)),
+)
+"""What classes look like on a photo: seven colours of Okabe and Ito and a dark red, which people
+who do not tell red from green tell apart. The ninth class has the first one again, in stripes."""

@@ -73,7 +73,7 @@ class Exportable(nn.Module):
 
 
 def _traced(module: Exportable) -> Any:  # noqa: ANN401
-    any_size = dict.fromkeys((0, 2, 3), torch.export.Dim.DYNAMIC)
+    any_size = {0: "batch", 2: "height", 3: "width"}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         return torch.onnx.export(

@@ -12,6 +12,7 @@ from PIL.PngImagePlugin import PngInfo
 from recallseg.data.palette import palette_image
 from recallseg.data.rle import rle_string, run_lengths
 from recallseg.files import atomic_path
+from recallseg.predict.overlay import overlay
 from recallseg.predict.prediction import Prediction
 
 CLASSES_KEY = "recallseg:classes"
@@ -26,15 +27,10 @@ def save_png(path: Path, prediction: Prediction) -> None:
         palette_image(prediction.mask).save(temporary, pnginfo=text)
 
 
-def save_overlay(path: Path, photo: Image.Image, prediction: Prediction, alpha: int = 150) -> None:
+def save_overlay(path: Path, photo: Image.Image, prediction: Prediction) -> None:
     """Write the photo with its classes laid over it; the background stays as it is."""
-    opaque = np.full(256, alpha, dtype=np.uint8)
-    opaque[0] = 0
-    veil = Image.fromarray(prediction.mask).point(opaque.tolist())
-    shown = photo.copy()
-    shown.paste(palette_image(prediction.mask).convert("RGB"), mask=veil)
     with atomic_path(path) as temporary:
-        shown.save(temporary, quality=92)
+        overlay(photo, prediction.mask, prediction.class_names).save(temporary, quality=92)
 
 
 def coco_annotations(prediction: Prediction) -> Iterator[dict[str, Any]]:
