@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from drawn import draw_pair
-from running import running
+from running import running, wait_until
 
 from recallseg.data.dataset import read_photo
+from recallseg.predict.overlay import overlay
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.access import Access
@@ -47,7 +48,7 @@ def photo(tmp_path):
 def upload(page, path):
     page.set_input_files("#file", path)
     page.wait_for_selector(".panel:not([hidden])")
-    page.wait_for_function("!document.getElementById('panels').classList.contains('busy')")
+    page.wait_for_selector("#panels:not(.busy)")
 
 
 def choose_step(page, number):
@@ -85,7 +86,7 @@ def test_a_photo_is_shown_with_its_classes_through_all_steps(page, learned, phot
             buttons = page.locator(".legend").nth(panel).locator("button")
             assert buttons.count() == len(expected.scores)
             assert expected.scores[0].name in buttons.first.inner_text()
-    assert re.search(r"ft after step 1: .*\. ft after step 1: ", page.inner_text("#status"))
+    assert re.search(r"plain after step 1: .*\. other after step 1: ", page.inner_text("#status"))
 
 
 def test_a_large_photo_is_shown_no_larger_than_a_screen(page, learned, tmp_path):
@@ -127,6 +128,74 @@ def test_the_legend_lifts_a_class_out(page, learned, photo):
     assert (veil() == (expected.mask > 0)).all()
 
 
+def picture(page):
+    """What is seen of the first panel: its photo under its classes."""
+    script = """stage => {
+      const [photo, veil] = stage.querySelectorAll("canvas");
+      const both = new OffscreenCanvas(photo.width, photo.height).getContext("2d");
+      for (const canvas of [photo, veil]) both.drawImage(canvas, 0, 0);
+      return [...both.getImageData(0, 0, photo.width, photo.height).data];
+    }"""
+    flat = page.locator(".stage").first.evaluate(script)
+    return np.array(flat).reshape(80, 120, 4)[..., :3]
+
+
+@pytest.mark.parametrize("opacity", [0.6, 0.0, 1.0])
+def test_the_page_draws_as_the_command_does(page, learned, photo, opacity):
+    """18 classes: colours that repeat are in stripes here as there."""
+    upload(page, photo)
+    page.locator("#opacity").fill(str(int(100 * opacity)))
+    assert page.inner_text("#percent") == f"{100 * opacity:.0f} %"
+    expected = Predictor.open(learned / "plain").predict(photo)
+    assert expected.mask.max() > 8
+    drawn = overlay(
+        read_photo(photo), expected.mask, expected.class_names, opacity=opacity, names=False
+    )
+    np.testing.assert_allclose(picture(page), np.asarray(drawn), atol=3)
+
+
+def test_panels_have_the_names_of_their_runs_and_pictures_those_of_classes(page, learned, photo):
+    upload(page, photo)
+    assert page.locator(".panel h2").all_inner_texts() == ["plain", "other"]
+    assert page.title() == "plain and other: what the model sees"
+    seen = Predictor.open(learned / "plain").predict(photo).scores
+    large = {score.name for score in seen if score.channel and score.share >= 0.01}
+    assert set(page.locator(".names").first.locator("span").all_inner_texts()) == large
+
+
+def test_photos_that_were_taken_can_be_clicked_again(page, photo, tmp_path):
+    other = tmp_path / "other.png"
+    draw_pair([4], size=(60, 80))[0].save(other)
+    for path in (photo, other):
+        upload(page, path)
+        page.wait_for_selector(f"#samples .own button[title='{path.name}']")
+    buttons = page.locator("#samples button")
+    assert buttons.count() == 4
+    assert [buttons.nth(place).get_attribute("title") for place in (0, 1)] == [
+        "other.png",
+        "photo.png",
+    ]
+    assert buttons.first.get_attribute("aria-pressed") == "true"
+    buttons.nth(1).click()
+    width = "document.querySelector('.stage canvas').width"
+    wait_until(lambda: page.evaluate(width) == 120, "the first photo did not come back")
+    assert buttons.nth(1).get_attribute("aria-pressed") == "true"
+
+
+def test_an_old_result_goes_when_a_new_photo_fails(page, photo, tmp_path):
+    upload(page, photo)
+    broken = tmp_path / "broken.jpg"
+    broken.write_text("not a photo")
+    page.set_input_files("#file", broken)
+    page.wait_for_selector("#problem:not([hidden])")
+    assert page.locator(".panel:not([hidden])").count() == 0
+    assert page.locator("#samples button").count() == 3
+    choose_step(page, 0)
+    assert page.inner_text("#status") == ""
+    upload(page, photo)
+    assert page.locator("#problem:not([hidden])").count() == 0
+
+
 def test_a_sample_can_be_clicked_with_the_keyboard(page):
     page.locator("#samples button").first.focus()
     page.keyboard.press("Enter")
@@ -157,7 +226,7 @@ def test_nothing_hangs_over_the_edge_and_everything_has_a_name(page, photo, widt
 
 def test_the_page_is_self_contained():
     folder = Path(__file__).parents[2] / "src/recallseg/serve"
-    for name in ("page.html", "page.css", "page.js", "docs.html"):
+    for name in ("page.html", "page.css", "page.js", "panel.js", "docs.html"):
         text = (folder / name).read_text().replace("http://127.0.0.1:8000/predict", "")
         assert "http" not in text.replace("the HTTP API", "")
         assert "innerHTML" not in text

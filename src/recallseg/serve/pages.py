@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -9,6 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment
+
+from recallseg.data.palette import OVERLAY_COLOURS
 
 HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -34,7 +37,9 @@ class Page:
 @cache
 def main_page() -> Page:
     """The page to try a model on."""
-    style, script = _part("page.css"), _part("page.js")
+    style = _part("page.css")
+    panel = _part("panel.js").replace("/*colours*/[]", json.dumps(OVERLAY_COLOURS))
+    script = panel + _part("page.js")
     html = _part("page.html").replace("/*style*/", style).replace("/*script*/", script)
     return Page(html, _policy(style, script))
 
