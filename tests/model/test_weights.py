@@ -75,6 +75,25 @@ def test_torchvision_files_give_torchvisions_features(
     torch.testing.assert_close(encoder(images), expected, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("encoder_name", ["resnet18", "tu-resnet18"])
+def test_a_model_of_segmentation_models_gives_its_encoder(
+    encoder_name: str, tmp_path: Path
+) -> None:
+    smp = pytest.importorskip("segmentation_models_pytorch")
+    model = smp.Unet(encoder_name, encoder_weights=None).eval()
+    torch.save({"epoch": 3, "state_dict": model.state_dict()}, tmp_path / "unet.pth")
+    encoder = Encoder("resnet18", output_stride=32, weights=str(tmp_path / "unet.pth")).eval()
+    images = torch.rand(1, 3, 64, 64)
+    expected = model.encoder((images - encoder.mean) / encoder.std)[-1]
+    torch.testing.assert_close(encoder(images), expected, atol=1e-4, rtol=1e-4)
+
+
+def test_a_pickled_model_is_refused_unopened(reference: nn.Module, tmp_path: Path) -> None:
+    torch.save(reference, tmp_path / "whole.pth")
+    with pytest.raises(RecallsegError, match="could not be read: Weights only load failed"):
+        Encoder("resnet18", weights=str(tmp_path / "whole.pth"))
+
+
 @pytest.mark.parametrize("name", ["resnet18", "repvgg_a0", "efficientnet_lite0"])
 def test_a_saved_encoder_loads_again(name: str, tmp_path: Path) -> None:
     saved = Encoder(name, weights="none")

@@ -20,6 +20,7 @@ COMMANDS = {
     "predict": "predict:predict",
     "serve": "serve:serve",
     "export": "export:export",
+    "hub": "hub:app",
     "info": "info:info",
     "scenario": "inspect:scenario",
     "config": "inspect:config",

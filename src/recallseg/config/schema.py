@@ -207,7 +207,8 @@ class RunConfig(Section):
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 60.0
     """How often an unfinished training is saved, so that the same command goes on from there."""
-    tensorboard: bool = False
+    track: tuple[Literal["tensorboard", "wandb", "mlflow"], ...] = ()
+    """Trackers that draw losses and scores, from files in the run folder unless told otherwise."""
     keep_predictions: bool = True
     """Keep what each step's model sees in the validation photos, as small masks, for reports."""
 

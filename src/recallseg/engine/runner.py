@@ -79,7 +79,7 @@ def _measure(learner: ContinualLearner, scenario: Scenario, step: Step) -> StepR
         metrics = score(step.index, new, names, scenario.sizes[0], counts)
         if session.fabric.is_global_zero:
             folder.write_scores(step.index, metrics)
-    session.reporter.miou = str(metrics["miou"]["all"])
+    session.reporter.scores(step.index, metrics["miou"])
     session.reporter.say(f"step {step.index}: {_line(metrics)}")
     return metrics
 
@@ -101,6 +101,7 @@ def _conclude(learner: ContinualLearner, measured: list[StepRecord | None]) -> R
     }
     if session.fabric.is_global_zero:
         folder.write_result(result)
+    session.end()
     return result
 
 

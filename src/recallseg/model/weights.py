@@ -19,8 +19,11 @@ TIMM_NAMES = {"efficientnet_lite0": "tf_efficientnet_lite0"}
 """Our names for networks that timm calls differently; every other name is timm's own."""
 
 WRAPPERS = ("state_dict", "model")
-PREFIXES = ("module.", "backbone.", "encoder.", "body.")
-HEADS = ("classifier.", "aux_classifier.", "fc.", "head.", "decoder.")
+PREFIXES = ("module.", "backbone.", "encoder.", "body.", "model.")
+HEADS = (
+    *("classifier.", "aux_classifier.", "fc.", "head.", "decoder."),
+    *("segmentation_head.", "classification_head."),
+)
 SUFFIXES = (".safetensors", ".pth", ".pt")
 
 

@@ -2,7 +2,7 @@
 
     config.yaml  classes.json  encoder.safetensors  metrics.jsonl  result.json
     step-k/{decoder.safetensors, helper.safetensors, metrics.json, predictions.zip}
-    mapping.json  replay/{manifest.jsonl, gallery.zip}  state/ (only while unfinished)
+    mapping.json  replay/{manifest.jsonl, gallery.zip}  README.md  state/ (only while unfinished)
 
 It holds no photo of any step, and no features of one, except where a method stores photos. Nobody
 else spells these names.
@@ -17,6 +17,7 @@ from typing import Any
 from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
 from recallseg.files import TEMPORARY, content_key, write_json, write_text
+from recallseg.runs.card import model_card
 from recallseg.runs.older import as_written_today
 from recallseg.runs.records import (
     ClassRecord,
@@ -32,7 +33,7 @@ FORMAT = 2
 """Counts up when what a run folder holds changes its meaning; it is in `classes.json`. Folders of
 format 1 did not say so; there, features lay elsewhere in a photo."""
 
-FREE_SETTINGS = {"checkpoint_seconds", "tensorboard", "keep_predictions"}
+FREE_SETTINGS = {"checkpoint_seconds", "track", "keep_predictions"}
 """Settings that may change between the parts of an interrupted run without touching its result."""
 
 LISTS = "scenario.lists"
@@ -68,6 +69,8 @@ class RunFolder:
         self.state = path / "state"
         """What only an unfinished run needs."""
         self.result_file = path / "result.json"
+        self.card = path / "README.md"
+        """What a person who receives the model should know of it."""
         self._classes, self._memory = path / "classes.json", path / "mapping.json"
 
     def claim(self, config: RunConfig, lists: str | None = None) -> None:
@@ -184,9 +187,19 @@ class RunFolder:
         return record
 
     def write_result(self, record: ResultRecord) -> None:
-        """Keep the result, and drop what only an unfinished run needs."""
+        """Keep the result with a model card, and drop what only an unfinished run needs."""
         write_json(self.result_file, record)
+        self.write_card()
         self.forget_state()
+
+    def write_card(self) -> None:
+        """Describe the model for people, from what the folder records of it."""
+        classes = self.learned()
+        scores = [self.scores(step) for step in range(len(classes["steps"]))]
+        measured = [record for record in scores if record is not None]
+        name = self.path.resolve().name
+        text = model_card(name, self.config, classes, measured, self.replay_images())
+        write_text(self.card, text)
 
     def forget_state(self) -> None:
         """Drop what only an unfinished run needs."""

@@ -40,6 +40,9 @@ FILTERS = ("present", "min_area", "max_area", "min_confidence")
 
 def as_written_today(values: dict[str, Any]) -> dict[str, Any]:
     """The settings of a run folder in today's layout; those in today's layout stay as they are."""
+    values = dict(values)
+    if values.pop("tensorboard", False):
+        values["track"] = ["tensorboard"]
     replay = values.get("replay") or {}
     if "present" not in replay:
         return values

@@ -13,7 +13,7 @@ from lightning_fabric import Fabric
 
 from recallseg.allocator import keep_large_blocks
 from recallseg.config import RunConfig
-from recallseg.errors import RecallsegError
+from recallseg.engine.session.tracking import open_trackers
 from recallseg.files import atomic_path, write_json
 from recallseg.reporter import Reporter
 from recallseg.runs.folder import RunFolder
@@ -53,10 +53,16 @@ class Session:
         if folder is None:
             return cls(config, fabric, Reporter(), Path())
         main = fabric.is_global_zero
-        reporter = Reporter(folder.journal, _board(config, folder.path)) if main else Silent()
+        fabric.loggers.extend(open_trackers(config, folder.path) if main else ())
+        reporter = Reporter(folder.journal, fabric.log_dict) if main else Silent()
         clock = folder.state / CLOCK
         earlier = json.loads(clock.read_text())["seconds"] if clock.is_file() else 0.0
         return cls(config, fabric, reporter, folder.state, earlier)
+
+    def end(self) -> None:
+        """Let trackers write what they still hold: the run came to its end."""
+        for logger in self.fabric.loggers:
+            logger.finalize("success")
 
     def clock(self) -> float:
         """Seconds of work on this run so far, earlier attempts included."""
@@ -94,15 +100,3 @@ class Silent(Reporter):
     def __init__(self) -> None:
         super().__init__(None)
         self.console.quiet = True
-
-
-def _board(config: RunConfig, folder: Path) -> Any:  # noqa: ANN401
-    if not config.tensorboard:
-        return None
-    try:
-        from torch.utils.tensorboard import SummaryWriter
-    except ImportError as error:
-        raise RecallsegError(
-            "tensorboard=true needs the package: pip install 'recallseg[track]'."
-        ) from error
-    return SummaryWriter(folder / "tensorboard")
