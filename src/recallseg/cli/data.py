@@ -58,3 +58,25 @@ def shrink(
 
     counts = shrink_dataset(root, out, longer_side=longer_side, train=train, val=val, seed=seed)
     typer.echo(f"{out}: " + ", ".join(f"{count} in {split}" for split, count in counts.items()))
+
+
+@app.command()
+def get(
+    name: Annotated[str, typer.Argument(help="voc or ade.", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Its folder; by default $RECALLSEG_DATA/NAME."),
+    ] = None,
+) -> None:
+    """Download a public dataset: VOC 2012 with the SBD masks (3.4 GB), or ADE20K (1 GB).
+
+    Whoever downloads them agrees to their owners' terms. The archives come from their owners' sites
+    and are checked; run the command again after a stop.
+    """
+    from recallseg.data.getting import GETTERS
+    from recallseg.data.kinds import data_folder
+    from recallseg.errors import unknown_name
+
+    if name not in GETTERS:
+        raise unknown_name("dataset to download", name, GETTERS)
+    typer.echo(GETTERS[name](out or data_folder(name)))

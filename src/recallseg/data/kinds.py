@@ -59,8 +59,9 @@ DATASETS: dict[str, DatasetKind] = {
     for kind in (
         _voc_kind(
             "voc",
-            "unpack the official VOCtrainval_11-May-2012 archive, add the SBD masks as "
-            f"SegmentationClassAug/ and the list train_aug.txt, so that it holds {_VOC_FILES}",
+            "run `recallseg data get voc`; or unpack the official VOCtrainval_11-May-2012 archive, "
+            "add the SBD masks as SegmentationClassAug/ and the list train_aug.txt, so that it "
+            f"holds {_VOC_FILES}",
         ),
         _voc_kind(
             "voc-mini",
@@ -74,7 +75,8 @@ DATASETS: dict[str, DatasetKind] = {
             splits=lambda _: ("training", "validation"),
             train="training",
             val="validation",
-            how_to_get="unpack the official ADEChallengeData2016 archive, so that it holds "
+            how_to_get="run `recallseg data get ade`; or unpack the official "
+            "ADEChallengeData2016 archive, so that it holds "
             "images/training, annotations/training, images/validation and annotations/validation",
             fixed_classes=ade.CLASSES,
             unlabelled="void",
@@ -121,8 +123,8 @@ def find_root(name: str, root: Path | None = None) -> Path:
         folder = root
     elif kind.make is not None:
         folder = kind.make()
-    elif base := os.environ.get(DATA_VARIABLE):
-        folder = Path(base).expanduser() / name
+    elif os.environ.get(DATA_VARIABLE):
+        folder = data_folder(name)
     else:
         raise RecallsegError(
             f"No folder given for the dataset '{name}': set {DATA_VARIABLE} to the folder that "
@@ -133,6 +135,14 @@ def find_root(name: str, root: Path | None = None) -> Path:
             f"The dataset '{name}' is not at {folder}. To get it, {kind.how_to_get}."
         )
     return kind.resolve(folder)
+
+
+def data_folder(name: str) -> Path:
+    """The place of a dataset in the folder of datasets, whether it is there or not."""
+    base = os.environ.get(DATA_VARIABLE)
+    if not base:
+        raise RecallsegError(f"Set {DATA_VARIABLE} to the folder of datasets, or name one with -o.")
+    return Path(base).expanduser() / name
 
 
 def open_dataset(name: str, split: str, root: Path | None = None) -> SegmentationDataset:
