@@ -9,8 +9,9 @@ from PIL import Image
 
 from recallseg.data.palette import voc_palette
 from recallseg.data.rle import rle_string, run_lengths
-from recallseg.predict.formats import coco_annotations, save_png
+from recallseg.predict.formats import save_png
 from recallseg.predict.prediction import ClassScore, Prediction
+from recallseg.predict.writers.coco import coco_annotations
 
 NAMES = ("background", "cat", "Ätna <b>")
 

@@ -15,8 +15,8 @@ def predict(
         typer.Option(
             "--out",
             "-o",
-            help="The folder for results: predictions/ by default; without it, coco and json go "
-            "to standard output.",
+            help="The folder for results: predictions/ by default; without it, coco, labelstudio "
+            "and json go to standard output.",
         ),
     ] = None,
     step: Annotated[int | None, typer.Option(help="The step; by default the last.")] = None,
@@ -24,7 +24,9 @@ def predict(
         str,
         typer.Option(
             help="png: a palette PNG for each photo. overlay: the photo under its classes. coco: "
-            "one COCO file with run lengths. json: one file with the classes and their shares."
+            "one COCO file with run lengths; coco-polygons: with polygons. yolo, labelme, "
+            "labelstudio: labels for these tools to go on from. json: one file with the classes "
+            "and their shares."
         ),
     ] = "png",
     longer_side: Annotated[
@@ -33,6 +35,9 @@ def predict(
             min=32, help="Shrink larger photos to this for the model; masks keep the photo's size."
         ),
     ] = None,
+    tolerance: Annotated[
+        float, typer.Option(min=0, help="How many px outlines may be off, to have fewer corners.")
+    ] = 0.4,
 ) -> None:
     """Segment photos of any size.
 
@@ -40,14 +45,16 @@ def predict(
     is 2. Two photos of the same name get two results: NAME.png and NAME-2.png.
     """
     from recallseg.errors import RecallsegError, unknown_name
-    from recallseg.predict.files import FORMATS, FreeNames, find_photos, predict_files
+    from recallseg.predict.files import find_photos, predict_files
     from recallseg.predict.predictor import Predictor
+    from recallseg.predict.writers import FORMATS, FreeNames
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
     paths = find_photos(images)
     predictor = Predictor.open(model_dir, step, longer_side=longer_side)
-    writer = FORMATS[format](predictor, FreeNames(out or Path("predictions"), paths))
+    names = FreeNames(out or Path("predictions"), paths)
+    writer = FORMATS[format](predictor, names, tolerance)
     failures = predict_files(predictor, paths, writer)
     if writer.value is None:
         out = out or Path("predictions")
@@ -60,7 +67,7 @@ def predict(
         raise RecallsegError(f"{len(failures)} of {len(paths)} photos failed:\n  {listed}")
 
 
-def _deliver(value: dict[str, Any], path: Path | None) -> None:
+def _deliver(value: dict[str, Any] | list[Any], path: Path | None) -> None:
     """Write a value into a file, or to standard output without one."""
     from recallseg.files import write_json
 

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from recallseg.data.dataset import Listing
+from recallseg.data.heic import HEIC_ENDINGS
 from recallseg.errors import RecallsegError
 from recallseg.labels import check_class_count
 
 UNFIT = re.compile(r"^\W|[/\\\x00-\x1f\x7f]")
 """What a class name must not look like: it becomes the name of a folder."""
-PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
+PHOTO_ENDINGS = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", *HEIC_ENDINGS)
 
 
 def read_classes(root: Path) -> tuple[str, ...]:

@@ -8,9 +8,11 @@ from typing import Any
 import yaml
 
 from recallseg.data.importing.reading import read_text
+from recallseg.data.palette import voc_palette
 from recallseg.errors import RecallsegError
 
 Colour = tuple[int, int, int]
+LABELMAP = re.compile(r"(?P<name>[^:]+):(?P<levels>\d+,\d+,\d+)?:[^:]*:[^:]*")
 
 HELP = (
     "write `name: [255, 0, 0]` or `name: '#ff0000'` (YAML or JSON), or a line such as "
@@ -27,13 +29,27 @@ def read_colours(path: Path) -> dict[str, Colour]:
     if not path.is_file():
         raise RecallsegError(f"The file of colours {path} does not exist; {HELP}.")
     text = read_text(path)
-    entries = _from_mapping(text) or dict(_from_lines(text, path))
+    entries = _from_labelmap(text) or _from_mapping(text) or dict(_from_lines(text, path))
     colours = {name: _colour(value, f"{path}, '{name}'") for name, value in entries.items()}
     if not colours:
         raise RecallsegError(f"{path} names no colour; {HELP}.")
     if twice := _shared_colours(colours):
         raise RecallsegError(f"{path} has one colour for {' and '.join(twice)}.")
     return colours
+
+
+def _from_labelmap(text: str) -> dict[str, list[int]]:
+    """The lines of a `labelmap.txt`, or nothing; a class without a colour has VOC's."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    entries = [LABELMAP.fullmatch(line) for line in lines if not line.startswith("#")]
+    if not entries or not all(entries):
+        return {}
+    return {
+        entry["name"]: [int(level) for level in entry["levels"].split(",")]
+        if entry["levels"]
+        else voc_palette()[place % 256].tolist()
+        for place, entry in enumerate(filter(None, entries))
+    }
 
 
 def _from_mapping(text: str) -> dict[str, Any]:
@@ -47,20 +63,14 @@ def _from_mapping(text: str) -> dict[str, Any]:
 def _from_lines(text: str, path: Path) -> list[tuple[str, list[str]]]:
     entries = []
     for number, line in enumerate(text.splitlines(), start=1):
-        line = line.split("#", 1)[0].strip() if not re.search(r"#[0-9a-fA-F]{6}", line) else line
-        if not line.strip():
+        if not line.strip() or line.lstrip().startswith(("#", "//")):
             continue
-        if labelmap := re.match(r"([^:]+):(\d+),(\d+),(\d+)(?::|$)", line):
-            name, *levels = labelmap.groups()
-        else:
-            words = re.split(r"[\s,;]+", line.strip())
-            first, last = words[:3], words[-3:]
-            numbers_first = all(word.isdigit() for word in first) and len(words) > 3
-            levels = first if numbers_first else last
-            name = " ".join(words[3:] if numbers_first else words[:-3])
-            if len(words) < 4 or not all(word.isdigit() for word in levels):
-                raise RecallsegError(f"{path}, line {number} is {line!r}; {HELP}.")
-        entries.append((name.strip(), list(levels)))
+        words = re.split(r"[\s,;]+", line.strip())
+        numbers_first = all(word.isdigit() for word in words[:3]) and len(words) > 3
+        levels = words[:3] if numbers_first else words[-3:]
+        if len(words) < 4 or not all(word.isdigit() for word in levels):
+            raise RecallsegError(f"{path}, line {number} is {line!r}; {HELP}.")
+        entries.append((" ".join(words[3:] if numbers_first else words[:-3]), levels))
     return entries
 
 

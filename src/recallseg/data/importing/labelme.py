@@ -82,7 +82,7 @@ def _region(kind: str, shape: LabelmeShape, where: str) -> Region | None:
     if kind == "polygon" and len(points) >= 3:
         return Outlines((points,))
     if kind == "mask" and len(points) == 2:
-        left, top = np.rint(points.min(axis=0)).astype(int).tolist()
+        left, top = points.min(axis=0).astype(int).tolist()
         return Patch(_decoded(shape.mask, where), left, top)
     if kind == "circle" and len(points) == 2:
         radius = math.dist(*points)

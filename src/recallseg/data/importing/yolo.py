@@ -35,7 +35,7 @@ class DataYaml(BaseModel):
 
 def _yaml_files(source: SourceFolder) -> list[Path]:
     paths = [path for path in source.ending(".yaml", ".yml") if path.parent == source.root]
-    return [path for path in paths if {"names"} <= _keys(path) and _keys(path) & set(SPLITS)]
+    return [path for path in paths if "names" in _keys(path) and _keys(path) & {*SPLITS, "nc"}]
 
 
 def _keys(path: Path) -> set[str]:
@@ -55,13 +55,26 @@ def read(source: SourceFolder) -> Findings:
     )
     names = dict(sorted(numbered))
     findings = Findings(list(names.values()), [])
-    for split in SPLITS:
-        entries = getattr(content, split) or []
-        for entry in [entries] if isinstance(entries, str) else entries:
-            for photo in _photos(source, content.path, entry, paths[0]):
+    split_of: dict[Path, str | None] = {}
+    for split, entry in _entries(source, content):
+        for photo in _photos(source, content.path, entry, paths[0]):
+            if photo in split_of:
+                reason = f"is in {split_of[photo]} already, and not taken for {split}"
+                findings.skips.add("photo", reason, photo)
+            else:
+                split_of[photo] = split
                 findings.scenes.append(_scene(source, photo, split, names, findings.skips))
     findings.classes = drawn_classes(findings.classes, findings.scenes)
     return findings
+
+
+def _entries(source: SourceFolder, content: DataYaml) -> list[tuple[str | None, str]]:
+    """Folders or lists with their splits; without any, the folder of photos."""
+    entries: list[tuple[str | None, str]] = []
+    for split in SPLITS:
+        named = getattr(content, split) or []
+        entries += [(split, entry) for entry in ([named] if isinstance(named, str) else named)]
+    return entries or [(None, "images" if (source.root / "images").is_dir() else ".")]
 
 
 def _photos(source: SourceFolder, base: str | None, entry: str, yaml_path: Path) -> list[Path]:
@@ -107,7 +120,7 @@ def label_path(photo: Path) -> Path:
 
 
 def _scene(
-    source: SourceFolder, photo: Path, split: str, names: dict[int, str], skips: Skips
+    source: SourceFolder, photo: Path, split: str | None, names: dict[int, str], skips: Skips
 ) -> Scene:
     path, shapes = label_path(photo), []
     size = PhotoSize.of(photo).upright
