@@ -1,4 +1,6 @@
+import re
 import shutil
+from pathlib import Path
 
 import pytest
 from drawn import draw_pair, whole_voc, write_folder
@@ -77,3 +79,31 @@ def test_ade_is_recognised(tmp_path):
     report = check_dataset(ade)
     assert report.layout == "ade"
     assert {d.kind for d in report.defects} == {"class never seen", "in two splits"}
+
+
+@pytest.mark.parametrize("name", ["coco", "datumaro", "cvat", "labelme", "ultralytics"])
+def test_a_dataset_of_another_tool_is_pointed_to_import(name):
+    root = Path(__file__).parents[1] / "foreign" / name
+    with pytest.raises(
+        RecallsegError, match=rf"`recallseg data import {re.escape(str(root))} OUT`"
+    ):
+        check_dataset(root)
+
+
+def test_masks_that_only_import_reads_are_pointed_there(tmp_path):
+    photo, mask = draw_pair([1])
+    for name in ("images", "masks"):
+        (tmp_path / name / "train").mkdir(parents=True)
+    (tmp_path / "classes.txt").write_text("mug\n")
+    photo.save(tmp_path / "images/train/a.png")
+    Image.fromarray(mask).save(tmp_path / "masks/train/a.png")
+    with pytest.raises(RecallsegError, match=r"photos and mask images.*data import"):
+        check_dataset(tmp_path)
+    photo.save(tmp_path / "images/a.png")
+    photo.save(tmp_path / "masks/a.png")
+    [defect, _] = check_dataset(tmp_path).defects
+    assert (defect.kind, "data import" in defect.detail) == ("mask of many channels", True)
+    Image.fromarray((mask == 1).astype("uint8") * 255).save(tmp_path / "masks/a.png")
+    [defect] = check_dataset(tmp_path).defects
+    assert defect.kind == "class never seen"
+    assert "--class NAME" in defect.detail

@@ -17,11 +17,15 @@ from recallseg.data.dataset import (
     read_mask,
     read_photo,
 )
+from recallseg.data.folder import has_pairs
+from recallseg.data.importing.detecting import foreign_format
 from recallseg.data.kinds import DATASETS, DatasetKind, kind_of
 from recallseg.data.voc import LISTS
 from recallseg.errors import RecallsegError
-from recallseg.labels import VOID
+from recallseg.labels import BACKGROUND, VOID
 from recallseg.progress import map_files
+
+TWO_LEVELS = "; masks of 0 and 255 are for `recallseg data import SRC OUT --class NAME`"
 
 
 @dataclass(frozen=True)
@@ -53,8 +57,15 @@ def detect_layout(root: Path) -> DatasetKind:
     for inner in (root, root / "VOC2012", root / "VOCdevkit" / "VOC2012"):
         if (inner / LISTS).is_dir():
             return kind_of("voc")
-    if (root / "annotations").is_dir():
+    if (root / "annotations" / "training").is_dir():
         return kind_of("ade")
+    if has_pairs(root):
+        return kind_of("folder")
+    if title := foreign_format(root):
+        raise RecallsegError(
+            f"{root} is a dataset of another kind ({title}); `recallseg data import {root} OUT` "
+            "makes one of it that recallseg reads."
+        )
     if (root / "masks").is_dir() or (root / "classes.txt").is_file():
         return kind_of("folder")
     layouts = ", ".join(name for name in DATASETS if name not in ("voc-mini", "toy"))
@@ -89,9 +100,12 @@ def check_dataset(root: Path) -> CheckReport:
             if split == kind.train:
                 mask_counts.update(labels)
     defects += _stray_masks(listings)
+    hint = TWO_LEVELS if set(mask_counts) == {BACKGROUND, VOID} else ""
     if kind.train in listings:
         defects += [
-            Defect("class never seen", name, f"no mask of '{kind.train}' holds label {number}")
+            Defect(
+                "class never seen", name, f"no mask of '{kind.train}' holds label {number}{hint}"
+            )
             for number, name in enumerate(classes)
             if number > 0 and not mask_counts[number]
         ]

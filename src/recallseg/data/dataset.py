@@ -243,7 +243,8 @@ def read_mask(path: Path) -> Mask:
             if image.mode not in ("L", "P", "1"):
                 raise RecallsegError(
                     f"The mask {path} has {len(image.getbands())} channel(s) of mode {image.mode}; "
-                    "a mask is one channel of class ids (grey or palette PNG)."
+                    "a mask is one channel of class ids (grey or palette PNG), which "
+                    "`recallseg data import` makes of colours."
                 )
             return np.array(image, dtype=np.uint8)
     except FileNotFoundError as error:

@@ -23,7 +23,10 @@ def read_classes(root: Path) -> tuple[str, ...]:
     """The class names by id, background first."""
     path = root / "classes.txt"
     if not path.is_file():
-        raise RecallsegError(f"{path} is missing; write one class name per line into it.")
+        raise RecallsegError(
+            f"{path} is missing; write one class name per line into it, or make a folder of a "
+            "dataset of another kind with `recallseg data import`."
+        )
     names = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
     names = [name for name in names if name]
     if not names or names[0].lower() != "background":
@@ -46,6 +49,14 @@ def check_class_names(names: Sequence[str], where: object) -> None:
     if len(names) < 2:
         raise RecallsegError(f"{where} names no class; write one class name per line into it.")
     check_class_count(len(names) - 1, where)
+
+
+def has_pairs(root: Path) -> bool:
+    """Whether at least one photo in `images/` has a mask in `masks/`, as this layout wants it."""
+    if not ((root / "images").is_dir() and (root / "masks").is_dir()):
+        return False
+    photos = {path.stem for path in _files(root / "images", PHOTO_ENDINGS)}
+    return any(path.stem in photos for path in _files(root / "masks", (".png",)))
 
 
 def splits(root: Path) -> tuple[str, ...]:
@@ -74,9 +85,12 @@ def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
     if not folder.is_dir():
         raise RecallsegError(f"{folder} is missing; it must hold one file per photo.")
     paths: dict[str, Path] = {}
-    for path in sorted(folder.iterdir()):
-        if path.suffix.lower() in endings:
-            if path.stem in paths:
-                raise RecallsegError(f"{path} and {paths[path.stem]} have the same stem.")
-            paths[path.stem] = path
+    for path in _files(folder, endings):
+        if path.stem in paths:
+            raise RecallsegError(f"{path} and {paths[path.stem]} have the same stem.")
+        paths[path.stem] = path
     return paths
+
+
+def _files(folder: Path, endings: tuple[str, ...]) -> list[Path]:
+    return [path for path in sorted(folder.iterdir()) if path.suffix.lower() in endings]

@@ -1,5 +1,8 @@
 """Which formats there are, and which of them a dataset has."""
 
+import contextlib
+from pathlib import Path
+
 from recallseg.data.importing import (
     cityscapes,
     coco,
@@ -32,6 +35,16 @@ def format_called(name: str) -> ImportFormat:
     if name not in IMPORTS:
         raise unknown_name("format", name, IMPORTS)
     return IMPORTS[name]
+
+
+def foreign_format(root: Path) -> str | None:
+    """The title of the format that a folder seems to have, or None; broken files are in none."""
+    source = SourceFolder(root)
+    for kind in IMPORTS.values():
+        with contextlib.suppress(RecallsegError):
+            if kind.recognise(source):
+                return kind.title
+    return None
 
 
 def detect_format(source: SourceFolder) -> str:
