@@ -9,7 +9,7 @@ from drawn import draw_pair
 from running import running, wait_until
 
 from recallseg.data.dataset import read_photo
-from recallseg.predict.overlay import overlay
+from recallseg.predict.overlay import class_colours, overlay
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.access import Access
@@ -161,6 +161,12 @@ def test_panels_have_the_names_of_their_runs_and_pictures_those_of_classes(page,
     seen = Predictor.open(learned / "plain").predict(photo).scores
     large = {score.name for score in seen if score.channel and score.share >= 0.01}
     assert set(page.locator(".names").first.locator("span").all_inner_texts()) == large
+    swatches = page.locator(".legend").first.locator("canvas")
+    for place, score in enumerate(seen):
+        first = "canvas => [...canvas.getContext('2d').getImageData(0, 0, 1, 1).data]"
+        colour = swatches.nth(place).evaluate(first)
+        expected = [*class_colours()[score.channel], 255] if score.channel else [0, 0, 0, 0]
+        assert colour == expected, score.name
 
 
 def test_photos_that_were_taken_can_be_clicked_again(page, photo, tmp_path):

@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from recallseg.cli.arguments import Model, check_model
+
 app = typer.Typer(help="Measure what the design promises.", no_args_is_help=True)
 
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this file.")]
@@ -19,14 +21,16 @@ def bank(
 ) -> None:
     """Compare the later steps of a run with the feature bank and without it."""
     from recallseg.config import load_config
+
+    loaded = load_config(config, overrides or [])
     from recallseg.experiments.bank import bench_bank
 
-    _show(bench_bank(load_config(config, overrides or [])), out)
+    _show(bench_bank(loaded), out)
 
 
 @app.command()
 def ceiling(
-    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    model: Model,
     overrides: Annotated[
         list[str] | None, typer.Argument(help="key=value … of the decoder or its training")
     ] = None,
@@ -34,33 +38,36 @@ def ceiling(
     out: Out = None,
 ) -> None:
     """Train a fresh decoder on all classes at once, on the encoder that step 0 left frozen."""
+    check_model(model)
     from recallseg.experiments.ceiling import bench_ceiling
 
-    _show(bench_ceiling(run_folder, overrides or [], iterations), out)
+    _show(bench_ceiling(model, overrides or [], iterations), out)
 
 
 @app.command()
 def shift(
-    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    model: Model,
     photos: Annotated[int, typer.Option(min=1, help="How many validation photos to look at.")] = 40,
     out: Out = None,
 ) -> None:
     """Move photos by 1 to 31 pixels and compare the masks, moved back."""
+    check_model(model)
     from recallseg.experiments.shift import bench_shift
 
-    _show(bench_shift(run_folder, photos), out)
+    _show(bench_shift(model, photos), out)
 
 
 @app.command()
 def predict(
-    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    model: Model,
     photos: Annotated[int, typer.Option(min=1, help="How many validation photos to use.")] = 200,
     out: Out = None,
 ) -> None:
     """Compare predicting photos from their files with the bare model on ready batches."""
+    check_model(model)
     from recallseg.experiments.prediction import bench_prediction
 
-    _show(bench_prediction(run_folder, photos), out)
+    _show(bench_prediction(model, photos), out)
 
 
 def _show(numbers: dict[str, Any], out: Path | None) -> None:

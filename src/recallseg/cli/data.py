@@ -45,7 +45,7 @@ def check(root: Root) -> None:
 @app.command()
 def shrink(
     root: Root,
-    out: Annotated[Path, typer.Argument(help="The new folder.", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="The new folder; or -o OUT.", show_default=False)],
     longer_side: Annotated[
         int, typer.Option(min=16, help="The longer side of photos and masks, in px.")
     ] = 256,

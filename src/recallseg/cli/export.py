@@ -5,18 +5,23 @@ from typing import Annotated
 
 import typer
 
+from recallseg.cli.arguments import Model, Step, check_model
+
 
 def export(
-    model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
-    onnx: Annotated[Path, typer.Option(help="The ONNX file to write.")],
-    step: Annotated[int | None, typer.Option(help="The step; by default the last.")] = None,
+    model: Model,
+    out: Annotated[Path, typer.Option("--out", "-o", "--onnx", help="The ONNX file to write.")],
+    step: Step = None,
 ) -> None:
     """Write a model as ONNX: RGB bytes of any size in, logits and a mask of that size out.
 
-    It takes about a minute. The class names are in the file's metadata, under `classes`.
+    The class names are in the file's metadata, under `classes`.
     """
+    check_model(model, step)
     from recallseg.predict.export import export_onnx
+    from recallseg.progress import waiting
 
-    about = export_onnx(model_dir, onnx, step)
-    size = onnx.stat().st_size / 2**20
-    typer.echo(f"{onnx}: step {about['step']}, {size:.1f} MiB")
+    with waiting("Exporting, which takes about a minute"):
+        about = export_onnx(model, out, step)
+    size = out.stat().st_size / 2**20
+    typer.echo(f"{out}: step {about['step']}, {size:.1f} MiB")

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from recallseg.cli.arguments import Model
+
 app = typer.Typer(help="Push a model to a hub, or pull one from it.", no_args_is_help=True)
 
 Repo = Annotated[str, typer.Argument(help="OWNER/NAME on the hub.", show_default=False)]
@@ -18,7 +20,7 @@ Endpoint = Annotated[
 
 @app.command()
 def push(
-    model: Annotated[Path, typer.Argument(help="The model's folder.", show_default=False)],
+    model: Model,
     repo: Repo,
     private: Annotated[
         bool | None, typer.Option("--private/--public", help="Who may see a new repository.")

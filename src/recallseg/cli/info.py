@@ -1,18 +1,19 @@
 """`recallseg info`: the history of a model."""
 
 import json
-from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
+
+from recallseg.cli.arguments import AsJson, Model
 
 SCORES = ("old", "new", "all")
 """The scores that the table has room for; JSON has all."""
 
 
 def info(
-    model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    model: Model,
+    as_json: AsJson = False,
 ) -> None:
     """Show a model's history: its steps, scores and replay sources, and whether it keeps photos.
 
@@ -20,7 +21,7 @@ def info(
     """
     from recallseg.report.model_history import model_history
 
-    history = model_history(model_dir)
+    history = model_history(model)
     typer.echo(json.dumps(history, indent=2)) if as_json else _show(history)
 
 

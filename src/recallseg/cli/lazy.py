@@ -63,6 +63,25 @@ class LazyGroup(TyperGroup):
         return list(COMMANDS)
 
 
+def _out_as_option(command: Any) -> None:  # noqa: ANN401
+    """Let a command whose last argument is OUT take it as `-o OUT` too, as all others do."""
+    for each in getattr(command, "commands", {}).values():
+        _out_as_option(each)
+    if not any(each.name == "out" and each.opts == ["out"] for each in command.params):
+        return
+    parse_args = command.parse_args
+
+    def parse(context: Any, words: list[str]) -> Any:  # noqa: ANN401
+        words = list(words)
+        for place, word in enumerate(words[:-1]):
+            if word in ("-o", "--out"):
+                words = [*words[:place], *words[place + 2 :], words[place + 1]]
+                break
+        return parse_args(context, words)
+
+    command.parse_args = parse
+
+
 @cache
 def _command(name: str) -> Any:  # noqa: ANN401
     module, _, part = COMMANDS[name].partition(":")
@@ -74,4 +93,6 @@ def _command(name: str) -> Any:  # noqa: ANN401
     else:
         holder.command(name)(command)
     group: Any = get_command(holder)
-    return group.commands[name]
+    found = group.commands[name]
+    _out_as_option(found)
+    return found

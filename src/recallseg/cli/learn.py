@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from recallseg.cli.arguments import Model, check_lesson, check_model
+
 
 def learn(
     model: Annotated[
@@ -31,6 +33,7 @@ def learn(
 
     The model stays as it was until the new step is complete; run the command again after a stop.
     """
+    check_lesson(model, data, overrides or [])
     from recallseg.engine.learn import learn as learn_step
 
     names = [name.strip() for name in classes.split(",")] if classes else None
@@ -44,10 +47,11 @@ def learn(
 
 
 def rollback(
-    model: Annotated[Path, typer.Argument(help="The model's folder.")],
+    model: Model,
     to: Annotated[int, typer.Option(help="The last step to keep.")],
 ) -> None:
     """Remove all steps after one from a model."""
+    check_model(model)
     from recallseg.engine.learn import rollback as go_back
 
     gone = go_back(model, to)

@@ -6,9 +6,11 @@ from typing import Annotated, Any
 
 import typer
 
+from recallseg.cli.arguments import Model, Step, check_model
+
 
 def predict(
-    model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    model: Model,
     images: Annotated[list[str], typer.Argument(help="Photos, folders of them, or patterns.")],
     out: Annotated[
         Path | None,
@@ -19,7 +21,7 @@ def predict(
             "and json go to standard output.",
         ),
     ] = None,
-    step: Annotated[int | None, typer.Option(help="The step; by default the last.")] = None,
+    step: Step = None,
     format: Annotated[
         str,
         typer.Option(
@@ -46,13 +48,15 @@ def predict(
     """
     from recallseg.errors import RecallsegError, unknown_name
     from recallseg.predict.files import find_photos, predict_files
-    from recallseg.predict.predictor import Predictor
     from recallseg.predict.writers import FORMATS, FreeNames
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)
+    check_model(model, step)
     paths = find_photos(images)
-    predictor = Predictor.open(model_dir, step, longer_side=longer_side)
+    from recallseg.predict.predictor import Predictor
+
+    predictor = Predictor.open(model, step, longer_side=longer_side)
     names = FreeNames(out or Path("predictions"), paths)
     writer = FORMATS[format](predictor, names, tolerance)
     failures = predict_files(predictor, paths, writer)

@@ -27,10 +27,12 @@ def show_mapping(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Show which of the generator's classes each class is mapped to, beside the paper's choice."""
+    from recallseg.config import load_config
+
+    loaded = load_config(config, overrides or [])
     from rich.console import Console
     from rich.table import Table
 
-    from recallseg.config import load_config
     from recallseg.engine.old_classes.lessons import lesson_of
     from recallseg.engine.session import Session
     from recallseg.engine.session.data import RunData
@@ -40,7 +42,6 @@ def show_mapping(
     from recallseg.replay.mapping import PAPER_MAPPING, Match, agrees_with_paper
     from recallseg.replay.step_mapping import map_step
 
-    loaded = load_config(config, overrides or [])
     data = RunData.open(loaded)
     session = Session.open(loaded, None)
     settings = loaded.replay.settings

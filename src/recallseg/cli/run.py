@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from recallseg.cli.arguments import AsJson, Model, OutFile, Step, check_model
+
 if TYPE_CHECKING:
     from recallseg.runs.records import ResultRecord, StepRecord
 
@@ -51,16 +53,22 @@ def run(
 
 
 def evaluate(
-    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    model: Model,
     root: Annotated[Path | None, typer.Option(help="Photos and masks to be measured on.")] = None,
     split: Annotated[str | None, typer.Option(help="The split; by default the run's own.")] = None,
-    step: Annotated[int | None, typer.Option(help="The step; by default the last.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+    step: Step = None,
+    out: OutFile = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure a finished model, also on photos it never saw."""
+    check_model(model, step)
     from recallseg.engine.evaluation.rescore import rescore
+    from recallseg.files import write_json
 
-    _show_scores(rescore(run_folder, root=root, split=split, step=step), as_json)
+    scores = rescore(model, root=root, split=split, step=step)
+    if out:
+        write_json(out, scores)
+    _show_scores(scores, as_json)
 
 
 def _show_plan(config: Any, plan: dict[str, Any], as_json: bool) -> None:  # noqa: ANN401

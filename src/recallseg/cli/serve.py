@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
+from recallseg.cli.arguments import Model, check_model
+
 
 def serve(
-    model_dir: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    model: Model,
     compare: Annotated[
         Path | None, typer.Option(help="Another run, shown beside it for the same photo.")
     ] = None,
@@ -29,7 +31,11 @@ def serve(
         typer.Option(help="A name that the server answers to, besides --host and loopback."),
     ] = None,
     samples: Annotated[
-        Path | None, typer.Option(help="A folder with photos to click on; by default two drawings.")
+        Path | None,
+        typer.Option(
+            help="A folder with photos to click on; by default those that the model last learned "
+            "from if --host is loopback, and else two drawings."
+        ),
     ] = None,
     longer_side: Annotated[
         int, typer.Option(min=32, max=2048, help="Larger photos are shrunk to this first.")
@@ -47,19 +53,20 @@ def serve(
 
     Nothing that is uploaded is stored. The page needs nothing from any other server.
     """
+    check_model(model)
     from recallseg.errors import RecallsegError
 
     try:
         import uvicorn
 
-        from recallseg.serve.access import Access
+        from recallseg.serve.access import Access, is_loopback
         from recallseg.serve.app import create_app
     except ImportError as error:
         missing = f"recallseg serve needs {error.name}: pip install 'recallseg[serve]'."
         raise RecallsegError(missing) from error
     from recallseg.predict.timeline import Timeline
     from recallseg.serve.limits import ServerLimits
-    from recallseg.serve.samples import find_samples
+    from recallseg.serve.samples import find_samples, own_photos
 
     access = Access.to(host, allow_host or [], token)
     pixels = int(max_megapixels * 1e6)
@@ -70,9 +77,11 @@ def serve(
         seconds=seconds,
         waiting=waiting,
     )
-    runs = {"model": Timeline(model_dir, longer_side=longer_side)}
+    runs = {"model": Timeline(model, longer_side=longer_side)}
     if compare is not None:
         runs["compare"] = Timeline(compare, longer_side=longer_side)
+    if samples is None and is_loopback(host):
+        samples = own_photos(model)
     app = create_app(runs, find_samples(samples), limits, access)
     with _listening(host, port) as listener:
         _tell(host, listener.getsockname()[1], access.token, made=token is None)

@@ -27,6 +27,10 @@ def table(
 
     The table grows as runs end, and the last line is the path of a report over all of them.
     """
+    from recallseg.errors import RecallsegError
+
+    if not spec.is_file():
+        raise RecallsegError(f"The table {spec} does not exist.")
     from recallseg.experiments.table import make_table, plan_table
     from recallseg.progress import messages
     from recallseg.report.page import write_report

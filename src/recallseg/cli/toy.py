@@ -9,13 +9,13 @@ app = typer.Typer(
     help="A drawn world with VOC's classes: look at it, write it, serve it.", no_args_is_help=True
 )
 
-Folder = Annotated[Path, typer.Argument(help="The new folder.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(help="The new folder; or -o OUT.", show_default=False)]
 Seed = Annotated[int, typer.Option(min=0, help="Another seed draws another world.")]
 
 
 @app.command()
 def sheet(
-    file: Annotated[Path, typer.Argument(help="NAME.png", show_default=False)],
+    out: Annotated[Path, typer.Argument(help="NAME.png; or -o OUT.", show_default=False)],
     rows: Annotated[int, typer.Option(min=1, help="Rows of scenes with their masks.")] = 5,
     zoom: Annotated[int, typer.Option(min=1, max=8, help="The factor to enlarge by.")] = 2,
     seed: Seed = 0,
@@ -23,13 +23,13 @@ def sheet(
     """Write a contact sheet: scenes beside their masks, and one row of each other style."""
     from recallseg.data.toy.sheet import write_sheet
 
-    write_sheet(file, rows=rows, seed=seed, zoom=zoom)
-    typer.echo(str(file))
+    write_sheet(out, rows=rows, seed=seed, zoom=zoom)
+    typer.echo(str(out))
 
 
 @app.command()
 def write(
-    folder: Folder,
+    out: Folder,
     count: Annotated[int, typer.Option(min=1, help="Scenes in each split.")] = 100,
     split: Annotated[str, typer.Option(help="train, val, or train,val.")] = "train",
     classes: Annotated[
@@ -45,13 +45,13 @@ def write(
     for name in splits:
         if name not in SPLITS:
             raise unknown_name("split", name, SPLITS)
-    write_scenes(folder, dict.fromkeys(splits, count), seed=seed, classes=_names(classes))
-    typer.echo(f"{folder}: " + ", ".join(f"{count} in {name}" for name in splits))
+    write_scenes(out, dict.fromkeys(splits, count), seed=seed, classes=_names(classes))
+    typer.echo(f"{out}: " + ", ".join(f"{count} in {name}" for name in splits))
 
 
 @app.command()
 def pictures(
-    folder: Folder,
+    out: Folder,
     per_class: Annotated[int, typer.Option(min=1, help="Pictures of each class.")] = 200,
     side: Annotated[int, typer.Option(min=16, help="Height and width of a picture, in px.")] = 64,
     classes: Annotated[
@@ -62,13 +62,13 @@ def pictures(
     """Write a folder of pictures per class, for `recallseg gan train`."""
     from recallseg.data.toy.writing import write_pictures
 
-    made = write_pictures(folder, per_class, seed=seed, side=side, subjects=_names(classes))
-    typer.echo(f"{folder}: {made} pictures")
+    made = write_pictures(out, per_class, seed=seed, side=side, subjects=_names(classes))
+    typer.echo(f"{out}: {made} pictures")
 
 
 @app.command()
 def photos(
-    folder: Folder,
+    out: Folder,
     per_class: Annotated[int, typer.Option(min=1, help="Photos of each class.")] = 40,
     classes: Annotated[
         str | None, typer.Option(help="Names such as sheep,train; by default all 20.")
@@ -78,8 +78,8 @@ def photos(
     """Write a folder of photos per class, as on the photo site, for replay from a folder."""
     from recallseg.data.toy.writing import write_snapshots
 
-    made = write_snapshots(folder, per_class, seed=seed, classes=_names(classes))
-    typer.echo(f"{folder}: {made} photos")
+    made = write_snapshots(out, per_class, seed=seed, classes=_names(classes))
+    typer.echo(f"{out}: {made} photos")
 
 
 @app.command()

@@ -3,8 +3,6 @@
 torchvision's downloaders fetch the archives; their MD5 sums are checked before they are unpacked.
 """
 
-import recallseg.torchvision_guard  # noqa: F401
-
 import shutil
 import urllib.error
 from collections.abc import Callable, Iterator
@@ -36,6 +34,8 @@ AUGMENTED = "SegmentationClassAug"
 
 def get_voc(out: Path) -> Path:
     """VOC 2012 with the masks of SBD as `SegmentationClassAug/` and `train_aug.txt`; its folder."""
+    import recallseg.torchvision_guard  # noqa: F401
+
     from torchvision.datasets import SBDataset
     from torchvision.datasets.voc import DATASET_YEAR_DICT
 
@@ -87,6 +87,8 @@ def _check_new(out: Path, last: str) -> None:
 
 def _fetch(archive: Archive, out: Path) -> None:
     """Download an archive, unless it is there already, and unpack it."""
+    import recallseg.torchvision_guard  # noqa: F401
+
     from torchvision.datasets.utils import download_and_extract_archive
 
     messages().print(f"{archive.url} → {out}", highlight=False, markup=False, soft_wrap=True)

@@ -4,15 +4,18 @@ import glob
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image
 
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError
 from recallseg.predict.photos import as_image
-from recallseg.predict.predictor import Predictor
 from recallseg.predict.writers import Writer
 from recallseg.progress import tracked
+
+if TYPE_CHECKING:
+    from recallseg.predict.predictor import Predictor
 
 
 def find_photos(words: Sequence[str]) -> list[Path]:
@@ -39,7 +42,7 @@ def _meant_by(word: str) -> list[Path]:
     return [path]
 
 
-def predict_files(predictor: Predictor, paths: Sequence[Path], writer: Writer) -> list[str]:
+def predict_files(predictor: "Predictor", paths: Sequence[Path], writer: Writer) -> list[str]:
     """Give the prediction of every photo to `writer`; a sentence for each that cannot be read."""
     failures: list[str] = []
     waiting: deque[tuple[Path, Image.Image]] = deque()

@@ -85,9 +85,12 @@ def _write_names(picture: Image.Image, mask: Mask, class_names: Sequence[str]) -
     for channel in np.unique(mask[mask > 0]).tolist():
         hits = mask == channel
         if hits.mean() >= LABELLED_SHARE:
-            box = draw.textbbox(_middle(hits), class_names[channel], font=font, anchor="mm")
-            draw.rectangle((box[0] - 3, box[1] - 2, box[2] + 3, box[3] + 2), fill=(16, 17, 20))
-            draw.text(_middle(hits), class_names[channel], "white", font, anchor="mm")
+            left, top, right, bottom = draw.textbbox((0, 0), class_names[channel], font, "mm")
+            across, down = _middle(hits)
+            x = max(4 - left, min(across, picture.width - 4 - right))
+            y = max(3 - top, min(down, picture.height - 3 - bottom))
+            draw.rectangle((x + left - 3, y + top - 2, x + right + 3, y + bottom + 2), (16, 17, 20))
+            draw.text((x, y), class_names[channel], "white", font, "mm")
 
 
 def _middle(hits: npt.NDArray[np.bool_]) -> tuple[int, int]:

@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import torch
 from PIL import Image
-from torch import Tensor
 
 from recallseg.data.dataset import Mask
 
@@ -97,24 +95,3 @@ class Tally:
             for channel in largest_first
             if self.pixels[channel]
         )
-
-
-def decide(logits: Tensor) -> tuple[Tensor, Tensor]:
-    """The most probable channel of each pixel and its probability, both (B, H, W).
-
-    `logits` are (B, C, H, W). The softmax is never written out: its largest value is
-    exp(max − logsumexp).
-    """
-    highest, mask = logits.max(dim=1)
-    return mask.to(torch.uint8), (highest - logits.logsumexp(dim=1)).exp_()
-
-
-def predictions_of(logits: Tensor, class_names: Sequence[str]) -> list[Prediction]:
-    """One prediction for each photo of a batch of logits (B, C, H, W)."""
-    masks, probable = (part.cpu().numpy() for part in decide(logits))
-    found = []
-    for mask, certainty in zip(masks, probable, strict=True):
-        tally = Tally(class_names)
-        tally.add(mask, certainty)
-        found.append(Prediction(mask, tuple(class_names), tally.scores()))
-    return found

@@ -14,8 +14,9 @@ from recallseg.data.transforms import photo_tensor
 from recallseg.errors import RecallsegError
 from recallseg.model import Encoder, Segmenter
 from recallseg.model.cores import on_every_core
+from recallseg.predict.deciding import decide, predictions_of
 from recallseg.predict.photos import Photo, as_image, shrunk
-from recallseg.predict.prediction import Prediction, Tally, decide, predictions_of
+from recallseg.predict.prediction import Prediction, Tally
 from recallseg.predict.tiles import Span, windows
 
 TILE, MARGIN = 1024, 192

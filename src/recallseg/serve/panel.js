@@ -33,7 +33,7 @@ function swatchOf(id) {
   const context = swatch.getContext("2d");
   for (let y = 0; y < 16; y++) {
     for (let x = 0; x < 16; x++) {
-      context.fillStyle = `rgb(${colourOf(id)} / ${isGap(id, x, y, 4) ? GAP : 1})`;
+      context.fillStyle = `rgb(${colourOf(id).join(" ")} / ${isGap(id, x, y, 4) ? GAP : 1})`;
       context.fillRect(x, y, 1, 1);
     }
   }
@@ -171,8 +171,8 @@ class Panel {
     const named = this.step.classes.filter((each) => each.channel && each.share >= LABELLED_SHARE && !isDim(each.channel));
     this.names.replaceChildren(...named.map((each) => {
       const { x, y } = this.middles.get(each.channel), label = make("span", { textContent: each.name });
-      label.style.left = `${100 * x / this.veil.width}%`;
-      label.style.top = `${100 * y / this.veil.height}%`;
+      label.style.left = `clamp(2.5rem, ${100 * x / this.veil.width}%, 100% - 2.5rem)`;
+      label.style.top = `clamp(.8rem, ${100 * y / this.veil.height}%, 100% - .8rem)`;
       return label;
     }));
   }

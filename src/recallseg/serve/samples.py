@@ -11,6 +11,7 @@ from PIL import Image, ImageDraw
 from recallseg.data.dataset import read_photo
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError
+from recallseg.runs.folder import RunFolder
 
 SHOWN, LONGER_SIDE = 10, 1024
 
@@ -44,6 +45,18 @@ def find_samples(folder: Path | None) -> Sequence[Sample]:
     number = min(SHOWN, len(paths))
     chosen = [paths[place * len(paths) // number] for place in range(number)]
     return [Sample(path.stem, partial(read_photo, path)) for path in chosen]
+
+
+def own_photos(model: Path) -> Path | None:
+    """The folder of the photos that a model was last taught with, if it is still there."""
+    data = RunFolder.existing(model).config.data
+    if data.name != "folder" or data.root is None:
+        return None
+    folder = data.root / "images"
+    holds_some = folder.is_dir() and any(
+        path.suffix.lower() in PHOTO_ENDINGS for path in folder.iterdir()
+    )
+    return folder if holds_some else None
 
 
 def draw_boat() -> Image.Image:

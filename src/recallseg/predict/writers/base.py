@@ -4,15 +4,17 @@ import shutil
 from collections.abc import Iterable, Iterator
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
 from recallseg.data.rle import Hits
 from recallseg.errors import RecallsegError
 from recallseg.predict.prediction import ClassScore, Prediction
-from recallseg.predict.predictor import Predictor
 from recallseg.predict.writers.outlines import TOLERANCE
+
+if TYPE_CHECKING:
+    from recallseg.predict.predictor import Predictor
 
 
 class FreeNames:
@@ -50,7 +52,7 @@ class Writer:
     """What is to be written when all photos are done, if there is such a thing."""
 
     def __init__(
-        self, predictor: Predictor, names: FreeNames, tolerance: float = TOLERANCE
+        self, predictor: "Predictor", names: FreeNames, tolerance: float = TOLERANCE
     ) -> None:
         self.predictor, self.names, self.tolerance = predictor, names, tolerance
 

@@ -2,16 +2,18 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from PIL import Image
 
 from recallseg.data.rle import Hits, rle_string, run_lengths
 from recallseg.predict.prediction import Prediction
-from recallseg.predict.predictor import Predictor
 from recallseg.predict.writers.base import FreeNames, Writer, classes_seen
 from recallseg.predict.writers.outlines import TOLERANCE, Part, flat, parts_of
+
+if TYPE_CHECKING:
+    from recallseg.predict.predictor import Predictor
 
 
 class CocoWriter(Writer):
@@ -20,7 +22,7 @@ class CocoWriter(Writer):
     value: dict[str, Any]
 
     def __init__(
-        self, predictor: Predictor, names: FreeNames, tolerance: float = TOLERANCE
+        self, predictor: "Predictor", names: FreeNames, tolerance: float = TOLERANCE
     ) -> None:
         super().__init__(predictor, names, tolerance)
         channels = enumerate(predictor.class_names)

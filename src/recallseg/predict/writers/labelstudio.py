@@ -4,7 +4,7 @@ They are for Label Studio's own template for masks, whose tags are called `image
 """
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
@@ -12,9 +12,11 @@ from PIL import Image
 
 from recallseg.data.rle import Hits
 from recallseg.predict.prediction import Prediction
-from recallseg.predict.predictor import Predictor
 from recallseg.predict.writers.base import FreeNames, Writer, classes_seen
 from recallseg.predict.writers.outlines import TOLERANCE
+
+if TYPE_CHECKING:
+    from recallseg.predict.predictor import Predictor
 
 LOCAL_FILES = "/data/local-files/?d="
 """The address at which Label Studio serves files below its folder for local files."""
@@ -29,7 +31,7 @@ class LabelStudioWriter(Writer):
     value: list[Any]
 
     def __init__(
-        self, predictor: Predictor, names: FreeNames, tolerance: float = TOLERANCE
+        self, predictor: "Predictor", names: FreeNames, tolerance: float = TOLERANCE
     ) -> None:
         super().__init__(predictor, names, tolerance)
         self.value = []

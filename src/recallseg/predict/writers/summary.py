@@ -1,14 +1,16 @@
 """Predictions as numbers: the classes of all photos with their shares, without masks."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PIL import Image
 
 from recallseg.predict.prediction import Prediction
-from recallseg.predict.predictor import Predictor
 from recallseg.predict.writers.base import FreeNames, Writer
 from recallseg.predict.writers.outlines import TOLERANCE
+
+if TYPE_CHECKING:
+    from recallseg.predict.predictor import Predictor
 
 
 class SummaryWriter(Writer):
@@ -17,7 +19,7 @@ class SummaryWriter(Writer):
     value: dict[str, Any]
 
     def __init__(
-        self, predictor: Predictor, names: FreeNames, tolerance: float = TOLERANCE
+        self, predictor: "Predictor", names: FreeNames, tolerance: float = TOLERANCE
     ) -> None:
         super().__init__(predictor, names, tolerance)
         about = {"step": predictor.step, "class_names": list(predictor.class_names)}
