@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from recallseg.data.importing.detecting import IMPORTS
+
 if TYPE_CHECKING:
     from recallseg.data.importing.importer import ImportReport
 
@@ -16,10 +18,7 @@ def import_data(
     out: Annotated[Path, typer.Argument(help="The new folder.", metavar="OUT")],
     format: Annotated[
         str | None,
-        typer.Option(
-            help="coco, yolo, labelme, cvat, datumaro, cityscapes, voc or masks; by default it is "
-            "detected."
-        ),
+        typer.Option(help=f"One of {', '.join(IMPORTS)}; by default it is detected."),
     ] = None,
     images: Annotated[
         Path | None,
@@ -39,10 +38,11 @@ def import_data(
         bool, typer.Option("--boxes", help="Fill the boxes of objects that have no outline.")
     ] = False,
 ) -> None:
-    """Import a dataset from COCO, YOLO, LabelMe, CVAT, Datumaro, Cityscapes or mask images.
+    """Make a folder that recallseg learns from of a dataset of another tool.
 
     Where objects overlap, the smaller one is in front (COCO, YOLO), or the order of the file
-    decides (LabelMe), or its z_order does (CVAT, Datumaro). What is left out is counted.
+    decides (LabelMe), or its z_order does (CVAT, Datumaro). What is left out is counted with the
+    reason; if anything is wrong, nothing is written.
     """
     from recallseg.data.importing.importer import import_dataset
     from recallseg.data.importing.source_folder import ImportOptions

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from recallseg.cli.arguments import Model, Step, check_model
+from recallseg.predict.writers import FORMATS
 
 
 def predict(
@@ -17,19 +18,14 @@ def predict(
         typer.Option(
             "--out",
             "-o",
-            help="The folder for results: predictions/ by default; without it, coco, labelstudio "
-            "and json go to standard output.",
+            help="The folder for results: predictions/ by default; without it, formats that are "
+            "one file go to standard output.",
         ),
     ] = None,
     step: Step = None,
     format: Annotated[
         str,
-        typer.Option(
-            help="png: a palette PNG for each photo. overlay: the photo under its classes. coco: "
-            "one COCO file with run lengths; coco-polygons: with polygons. yolo, labelme, "
-            "labelstudio: labels for these tools to go on from. json: one file with the classes "
-            "and their shares."
-        ),
+        typer.Option(help="; ".join(f"{name}: {kind.title}" for name, kind in FORMATS.items())),
     ] = "png",
     longer_side: Annotated[
         int | None,
@@ -48,7 +44,7 @@ def predict(
     """
     from recallseg.errors import RecallsegError, unknown_name
     from recallseg.predict.files import find_photos, predict_files
-    from recallseg.predict.writers import FORMATS, FreeNames
+    from recallseg.predict.writers import FreeNames
 
     if format not in FORMATS:
         raise unknown_name("format", format, FORMATS)

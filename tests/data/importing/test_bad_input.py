@@ -118,6 +118,9 @@ def test_nothing_usable_and_nothing_known(tmp_path):
         import_dataset(root, tmp_path / "out", format="svg")
     with pytest.raises(RecallsegError, match="exists already"):
         import_dataset(root, tmp_path / "empty")
+    (tmp_path / "cvat.zip").write_bytes(b"PK")
+    with pytest.raises(RecallsegError, match="is an archive; unpack it"):
+        import_dataset(tmp_path / "cvat.zip", tmp_path / "out")
     (root / "a.json").write_text("{")
     with pytest.raises(RecallsegError, match=r"a\.json is not JSON"):
         import_dataset(root, tmp_path / "out")

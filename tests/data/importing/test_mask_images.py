@@ -82,6 +82,17 @@ def test_a_colour_without_a_name_is_an_error_that_tells_it(mask, tmp_path):
             import_dataset(root, tmp_path / "out", options=options)
 
 
+def test_ids_without_a_name_are_told(mask, tmp_path):
+    root = put(tmp_path / "in", mask)
+    (root / "classes.txt").write_text("one\n")
+    with pytest.raises(RecallsegError, match="no class has: 2 in 192 px"):
+        import_dataset(root, tmp_path / "out")
+    (root / "masks/a.png").unlink()
+    Image.fromarray(mask.astype(np.int32) * 40000).save(root / "masks/a.tif")
+    with pytest.raises(RecallsegError, match="numbers from 0 to 80000"):
+        import_dataset(root, tmp_path / "out")
+
+
 @pytest.mark.parametrize("top", [255, 1])
 @pytest.mark.parametrize("mode", ["L", "RGB"])
 def test_masks_of_one_class(top, mode, mask, tmp_path):

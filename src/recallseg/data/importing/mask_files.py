@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,9 @@ from recallseg.errors import RecallsegError
 from recallseg.labels import BACKGROUND
 
 LOSSY = ("JPEG", "WEBP")
-Codes = npt.NDArray[np.int64]
+MOST_LEVEL = 65535
+"""The largest value of a mask of one channel."""
+Codes = npt.NDArray[np.integer[Any]]
 """A pixel's value as one number: a level of grey, a place in a palette, or red · 65536 + …"""
 
 
@@ -46,28 +49,30 @@ class MaskImage:
             known = {_code(colour): name for colour, name in self.names.colours.items()}
         else:
             known = dict(self.names.numbers)
-        codes, places = np.unique(values, return_inverse=True)
-        strange = np.array([int(code) not in known for code in codes])
-        if strange.any():
-            pixels = np.bincount(places.ravel(), minlength=len(codes))
+        pixels = np.bincount(values.ravel())
+        codes = np.flatnonzero(pixels)
+        strange = codes[~np.isin(codes, list(known))]
+        nearest: Codes = strange
+        if strange.size:
             if not is_lossy:
-                raise RecallsegError(self._strange_values(codes[strange], pixels[strange], known))
-            codes = _nearest(codes, np.array(sorted(known)), is_colour)
+                raise RecallsegError(self._strange_values(strange, pixels[strange], is_colour))
+            nearest = _nearest(strange, np.array(sorted(known)), is_colour)
             reason = "had no class's value, as it is lossy; snapped to the nearest"
             skips.add("mask pixel", reason, self.path, int(pixels[strange].sum()))
-        labels = np.array([ids[known[int(code)]] for code in codes], dtype=np.uint8)
-        return labels[places.reshape(values.shape)]
+        labels = np.zeros(len(pixels), dtype=np.uint8)
+        for code in np.intersect1d(codes, list(known)).tolist():
+            labels[code] = ids[known[code]]
+        labels[strange] = [ids[known[code]] for code in nearest.tolist()]
+        return labels[values]
 
-    def _strange_values(self, codes: Codes, pixels: Codes, known: Mapping[int, str]) -> str:
+    def _strange_values(self, codes: Codes, pixels: Codes, is_colour: bool) -> str:
         largest = np.argsort(-pixels, kind="stable")[:3]
-        is_colour = max(max(known, default=0), int(codes.max())) > 65535
         shown = [
             f"{_shown(int(codes[place]), is_colour)} in {pixels[place]} px" for place in largest
         ]
-        hint = "" if known else "; --colours FILE or classes.txt says what values stand for"
         return (
             f"The mask {self.path} holds values that no class has: {', '.join(shown)}"
-            f"{' …' if len(codes) > 3 else ''}{hint}."
+            f"{' …' if len(codes) > 3 else ''}; name all of them in the file of colours or classes."
         )
 
 
@@ -106,9 +111,9 @@ def _read_values(path: Path, names: ValueNames) -> tuple[Codes, bool, bool]:
             if image.mode not in ("1", "L", "P", "I", "I;16") or (
                 image.mode in ("L", "P", "1") and wants_colour
             ):
-                channels = np.array(image.convert("RGB"), dtype=np.int64)
+                channels = np.array(image.convert("RGB"), dtype=np.int32)
             else:
-                return np.array(image, dtype=np.int64), False, is_lossy
+                return _levels_of(np.array(image), path), False, is_lossy
     except (OSError, ValueError, SyntaxError) as error:
         raise RecallsegError(f"The mask {path} cannot be read: {error}.") from error
     red, green, blue = np.moveaxis(channels, -1, 0)
@@ -116,6 +121,15 @@ def _read_values(path: Path, names: ValueNames) -> tuple[Codes, bool, bool]:
     if is_grey and names.numbers and not names.colours:
         return red, False, is_lossy
     return red << 16 | green << 8 | blue, True, is_lossy
+
+
+def _levels_of(numbers: npt.NDArray[Any], path: Path) -> Codes:
+    if numbers.min(initial=0) < 0 or numbers.max(initial=0) > MOST_LEVEL:
+        raise RecallsegError(
+            f"The mask {path} holds numbers from {numbers.min()} to {numbers.max()}; class ids are "
+            f"0 to {MOST_LEVEL} at most."
+        )
+    return numbers.astype(np.int32)
 
 
 def _nearest(codes: Codes, known: Codes, is_colour: bool) -> Codes:

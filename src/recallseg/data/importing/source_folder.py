@@ -11,6 +11,7 @@ from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.data.importing.reading import read_json, split_in
 from recallseg.errors import RecallsegError
 
+ARCHIVES = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar")
 FEW = 20
 """So many files are looked at to tell what kind of files a folder holds."""
 
@@ -36,6 +37,8 @@ class SourceFolder:
         self.options = options or ImportOptions()
         if not source.exists():
             raise RecallsegError(f"{source} does not exist; name a dataset's folder or file.")
+        if source.suffix.lower() in ARCHIVES:
+            raise RecallsegError(f"{source} is an archive; unpack it and name the folder.")
         self.root = source if source.is_dir() else source.parent
         self.only = None if source.is_dir() else source
         images = self.options.images
@@ -88,7 +91,7 @@ class SourceFolder:
         relative = name.replace("\\", "/")
         for base in (near, *self.photo_roots, *(root / "images" for root in self.photo_roots)):
             path = Path(os.path.normpath(base / relative))
-            if self._is_allowed(path) and path.is_file():
+            if self.holds(path) and path.is_file():
                 return path
         parts = PurePosixPath(relative).parts
         same_name = self._photos_by_name.get(parts[-1], []) if parts else []
@@ -103,14 +106,15 @@ class SourceFolder:
                 f"'{name}' may be {candidates[0]} or {candidates[1]}; give the folder of the right "
                 "ones with --images."
             )
-        if not candidates and not self._is_allowed(Path(os.path.normpath(near / relative))):
+        if not candidates and not self.holds(Path(os.path.normpath(near / relative))):
             raise RecallsegError(
                 f"A file in {near} names the photo '{name}', which is outside of {self.root}; "
                 "import the folder that holds both, or give the photos' folder with --images."
             )
         return candidates[0] if candidates else None
 
-    def _is_allowed(self, path: Path) -> bool:
+    def holds(self, path: Path) -> bool:
+        """Whether a path without `..` is in the dataset, or where its photos are."""
         path = Path(os.path.abspath(path))  # noqa: PTH100  (links are not followed)
         roots = [Path(os.path.abspath(root)) for root in self.photo_roots]  # noqa: PTH100
         return any(path.is_relative_to(root) for root in roots)

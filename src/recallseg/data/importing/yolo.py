@@ -4,6 +4,7 @@ A line is the number of a class and the corners of one outline, as shares of the
 height. The order of the lines means nothing, so smaller objects lie over larger ones.
 """
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -104,9 +105,9 @@ def _inside(source: SourceFolder, base: str | None, entry: str) -> Path | None:
     while plain.startswith(("../", "./")):
         plain = plain.split("/", 1)[1]
     for start in (base or ".", "."):
-        place = (source.root / start / plain).resolve()
-        if place.is_relative_to(source.root.resolve()) and place.exists():
-            return source.root / place.relative_to(source.root.resolve())
+        place = Path(os.path.normpath(source.root / start / plain))
+        if source.holds(place) and place.exists():
+            return place
     return None
 
 

@@ -48,6 +48,8 @@ def _key(path: Path) -> str:
 class Writer:
     """What becomes of predictions: a file for each, or one value for all."""
 
+    title: str
+    """What is written, in a few words."""
     value: dict[str, Any] | list[Any] | None = None
     """What is to be written when all photos are done, if there is such a thing."""
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class CocoWriter(Writer):
     """Run lengths: one annotation for each class of a photo, holes and all."""
 
+    title = "one COCO file with run lengths"
     value: dict[str, Any]
 
     def __init__(
@@ -48,6 +49,8 @@ class CocoPolygonWriter(CocoWriter):
 
     COCO's polygons have no holes, so an outline goes to each hole and back.
     """
+
+    title = "one COCO file with polygons"
 
     def annotations(self, prediction: Prediction) -> Iterator[dict[str, Any]]:
         """The annotations of a photo, without their ids."""

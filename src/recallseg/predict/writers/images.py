@@ -12,6 +12,8 @@ from recallseg.predict.writers.base import Writer
 class PngWriter(Writer):
     """A palette PNG for each photo."""
 
+    title = "a palette PNG for each photo"
+
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Write the mask."""
         save_png(self.names.take(path.stem, ".png"), prediction)
@@ -19,6 +21,8 @@ class PngWriter(Writer):
 
 class OverlayWriter(Writer):
     """The photo with its classes laid over it, for each photo."""
+
+    title = "the photo under its classes"
 
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Write the overlay."""

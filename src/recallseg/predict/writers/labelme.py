@@ -22,6 +22,8 @@ VERSION = "5.8.1"
 class LabelmeWriter(Writer):
     """A polygon for each connected part of a class; parts with holes are masks."""
 
+    title = "a LabelMe file for each photo"
+
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Write the photo's shapes."""
         target = self.names.take(path.stem, ".json")

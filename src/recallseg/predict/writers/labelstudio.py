@@ -28,6 +28,7 @@ LONGEST = 1 << 16
 class LabelStudioWriter(Writer):
     """One list of tasks for all photos."""
 
+    title = "one file of tasks for Label Studio"
     value: list[Any]
 
     def __init__(

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 class SummaryWriter(Writer):
     """One value with a list of photos."""
 
+    title = "one file with the classes of each photo and their shares"
     value: dict[str, Any]
 
     def __init__(

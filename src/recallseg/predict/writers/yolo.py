@@ -18,6 +18,8 @@ class YoloWriter(Writer):
     An outline goes to each hole and back, as YOLO's own tools join the parts of an object.
     """
 
+    title = "a YOLO dataset of outlines"
+
     def add(self, path: Path, photo: Image.Image, prediction: Prediction) -> None:
         """Write the photo's labels."""
         labels = self.names.inside("labels").take(path.stem, ".txt")
