@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 from recallseg.cli.main import app
 from recallseg.predict.predictor import Predictor
+from recallseg.predict.step_models import StepModels
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.app import create_app
 from recallseg.serve.limits import ServerLimits
@@ -294,12 +295,12 @@ def test_what_takes_too_long_is_given_up(runs, photo, monkeypatch):
 
     def slow(*_):
         release.wait(60)
-        return {}
+        return iter(())
 
     app = create_app(runs, limits=ServerLimits(seconds=0.5))
     with running(app) as address:
         with monkeypatch.context() as patch:
-            patch.setattr(Timeline, "predict", slow)
+            patch.setattr(StepModels, "look", slow)
             response = ask(address, photo)
             assert not release.is_set()
             release.set()
@@ -321,7 +322,11 @@ def test_pages_are_whole_and_keep_to_themselves(address):
         assert page.headers["x-content-type-options"] == "nosniff"
     assert "/predict" in httpx.get(f"{address}/docs").text
     schema = httpx.get(f"{address}/openapi.json").json()
-    assert set(schema["paths"]) == {"/predict", "/model", "/samples/{number}"}
+    health = {"/livez", "/readyz", "/metrics"}
+    assert set(schema["paths"]) == {"/predict", "/model", "/samples/{number}"} | health
+    answered = schema["paths"]["/predict"]["post"]["responses"]
+    assert answered["200"]["content"]["application/json"]["schema"]["$ref"].endswith("/Answer")
+    assert {"400", "408", "413", "415", "422", "429", "503"} <= set(answered)
 
 
 def test_the_server_tells_its_runs_and_samples(address):

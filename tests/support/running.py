@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 
-import uvicorn
+from recallseg.serve.server import Server
 
 PATIENCE = 120
 """Seconds after which something that should happen is taken for something that never will."""
@@ -22,13 +22,21 @@ def wait_until(happened, what):
 @contextlib.contextmanager
 def running(app):
     """Serve `app` from a thread and give its address."""
-    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
+    server = Server(app, port=0, log_level="error", prestart=False)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     wait_until(lambda: server.started, "the server did not start")
     port = server.servers[0].sockets[0].getsockname()[1]
+    address = Address(f"http://127.0.0.1:{port}")
+    address.server = server
     try:
-        yield f"http://127.0.0.1:{port}"
+        yield address
     finally:
         server.should_exit = True
         thread.join(20)
+
+
+class Address(str):
+    """Where the server is, and the server itself."""
+
+    server: Server

@@ -70,6 +70,32 @@ def predict(
     _show(bench_prediction(model, photos), out)
 
 
+@app.command()
+def serve(
+    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    photos: Annotated[int, typer.Option(min=1, help="How many validation photos to use.")] = 40,
+    requests: Annotated[int, typer.Option(min=1, help="How many times a photo is sent.")] = 300,
+    clients: Annotated[int, typer.Option(min=1, help="How many clients send them.")] = 32,
+    slow_clients: Annotated[int, typer.Option(min=0, help="How many others are slow.")] = 200,
+    endurance: Annotated[
+        int, typer.Option(min=0, help="How many small photos are sent while memory is watched.")
+    ] = 3000,
+    out: Out = None,
+) -> None:
+    """Send photos to `recallseg serve` from many clients, and compare with the bare model."""
+    from recallseg.experiments.serving import bench_serve
+
+    numbers = bench_serve(
+        run_folder,
+        photos=photos,
+        requests=requests,
+        clients=clients,
+        slow_clients=slow_clients,
+        endurance=endurance,
+    )
+    _show(numbers, out)
+
+
 def _show(numbers: dict[str, Any], out: Path | None) -> None:
     if out:
         from recallseg.files import write_json

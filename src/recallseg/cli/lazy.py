@@ -19,6 +19,7 @@ COMMANDS = {
     "evaluate": "run:evaluate",
     "predict": "predict:predict",
     "serve": "serve:serve",
+    "ask": "ask:ask",
     "export": "export:export",
     "hub": "hub:app",
     "info": "info:info",

@@ -62,6 +62,11 @@ class Decoders:
         for decoder in self._all:
             self._free.put(decoder)
 
+    def start(self) -> None:
+        """Start all processes now instead of when each is first needed."""
+        for decoder in self._all:
+            decoder.start()
+
     def decode(self, data: bytes, called: str, patience: float | None = None) -> Image.Image:
         """An upright RGB photo from the bytes of a file; errors name it as it is `called`.
 
@@ -114,25 +119,26 @@ class _Decoder:
 
     def __init__(self, memory: int) -> None:
         self.memory = memory
-        self._process, self._ready = self._started(), False
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ready = False
 
     def ask(self, header: dict[str, Any], data: bytes, seconds: float) -> Answer:
         """The process's answer; None if it died or had to be killed, and then there is a new one.
 
         The time that a process needs to start does not count.
         """
-        if self._process.poll() is not None:  # it died while it had nothing to do
-            self._replace()
+        self.start()
         if not self._ready and self._within(STARTING, self._receive) is None:
             raise RecallsegError(f"Photos cannot be decoded: {sys.executable} does not start.")
         self._ready = True
         answer = self._within(seconds, lambda: self._exchange(header, data))
         if answer is None:
-            self._replace()
+            self.start()
         return answer
 
     def _within(self, seconds: float, work: Callable[[], Answer]) -> Answer:
         """What the work gives, which ends early if the process is killed after some seconds."""
+        assert self._process is not None
         alarm = threading.Timer(seconds, self._process.kill)
         alarm.start()
         try:
@@ -142,6 +148,7 @@ class _Decoder:
             alarm.join()
 
     def _exchange(self, header: dict[str, Any], data: bytes) -> Answer:
+        assert self._process is not None
         try:
             send(cast(BinaryIO, self._process.stdin), header, data)
         except (BrokenPipeError, ValueError):
@@ -149,15 +156,19 @@ class _Decoder:
         return self._receive()
 
     def _receive(self) -> Answer:
+        assert self._process is not None
         return receive(cast(BinaryIO, self._process.stdout))
 
-    def _replace(self) -> None:
-        self.end()
-        self._process, self._ready = self._started(), False
+    def start(self) -> None:
+        """Make sure that there is a process.
 
-    def _started(self) -> subprocess.Popen[bytes]:
-        """A process that a Ctrl-C in the terminal does not reach, so that work can be finished."""
-        return subprocess.Popen(
+        A Ctrl-C in the terminal does not reach it, so that work can be finished.
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.end()
+        self._ready = False
+        self._process = subprocess.Popen(
             [sys.executable, "-m", "recallseg.data.decoder_process", str(self.memory)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -167,7 +178,9 @@ class _Decoder:
         )
 
     def end(self) -> None:
-        """Kill the process and close what connects it."""
+        """Kill the process, if there is one, and close what connects it."""
+        if self._process is None:
+            return
         self._process.kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):

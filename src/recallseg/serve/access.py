@@ -14,6 +14,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recallseg.errors import RecallsegError
 
 WILDCARDS = ("0.0.0.0", "::", "")
+OPEN_PATHS = ("/livez", "/readyz")
+"""Machines that watch over servers ask for these by address and without a token; the answers say
+nothing else."""
 TOKEN = re.compile(r"[A-Za-z0-9._~-]{16,}")
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\[\]:/@\s]+)(?::\d*)?")
 """A Host header: a name or an address, IPv6 in brackets, and perhaps a port."""
@@ -73,7 +76,8 @@ class Gate:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with a refusal, or hand the request on."""
-        refusal = self._refusal(scope) if scope["type"] in ("http", "websocket") else None
+        asks = scope["type"] in ("http", "websocket") and scope["path"] not in OPEN_PATHS
+        refusal = self._refusal(scope) if asks else None
         await (refusal or self.app)(scope, receive, send)
 
     def _refusal(self, scope: Scope) -> JSONResponse | None:

@@ -42,6 +42,12 @@ class Refusal(BaseModel):
     detail: str
 
 
+class Health(BaseModel):
+    """Whether the server is well."""
+
+    status: str
+
+
 class StepAbout(BaseModel):
     """A step of a model's life."""
 
@@ -111,10 +117,13 @@ FORM: dict[str, Any] = {
 REFUSALS: dict[int | str, dict[str, Any]] = {
     code: {"model": Refusal, "description": why}
     for code, why in {
-        400: "The upload is no photo that can be read.",
+        400: "The upload is no photo that can be read, or it takes too long to decode.",
+        408: "The upload did not arrive in time.",
         413: "The upload has too many bytes, or the photo or the masks too many pixels.",
         415: "The request is not multipart/form-data.",
         422: "The photo is missing, there is no such step or run, or mask_side is no number.",
-        503: "Too many requests wait, or this one took too long: try again after Retry-After.",
+        429: "This client sent more photos than it may: try again after Retry-After.",
+        503: "Too many requests wait, this one took too long, or the server is about to stop: try "
+        "again after Retry-After.",
     }.items()
 }

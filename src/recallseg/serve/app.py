@@ -1,9 +1,9 @@
 """The server: one page, its photos, and `POST /predict` for programs."""
 
 import asyncio
-import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse
@@ -11,16 +11,25 @@ from fastapi.responses import HTMLResponse
 from recallseg.errors import RecallsegError
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.access import Access, Gate
-from recallseg.serve.answers import FORM, REFUSALS, About, Answer, RunAbout, SampleAbout, StepAbout
+from recallseg.serve.answers import (
+    FORM,
+    REFUSALS,
+    About,
+    Answer,
+    Health,
+    RunAbout,
+    SampleAbout,
+    StepAbout,
+)
 from recallseg.serve.limits import ServerLimits
-from recallseg.serve.looking import look
-from recallseg.serve.pages import HEADERS, Page, docs_page, main_page
+from recallseg.serve.meters import Meters
+from recallseg.serve.observing import Observed
+from recallseg.serve.pages import Page, ProtectiveHeaders, docs_page, main_page
+from recallseg.serve.receiving import Receiver
+from recallseg.serve.runs import LiveRuns
 from recallseg.serve.samples import Sample
-from recallseg.serve.uploads import CLOSE, drain, read_upload
-from recallseg.serve.worker import BusyError, Worker
+from recallseg.serve.service import Service
 from recallseg.version import __version__
-
-RETRY = {"Retry-After": "2"}
 
 
 def create_app(
@@ -28,17 +37,28 @@ def create_app(
     samples: Sequence[Sample] = (),
     limits: ServerLimits | None = None,
     access: Access | None = None,
+    log: Callable[[dict[str, Any]], None] | None = None,
 ) -> FastAPI:
     """A server over opened runs by key: `model`, and `compare` where there is one.
 
-    Without rules of `access`, only requests for this machine itself are answered.
+    Without rules of `access`, only requests for this machine itself are answered. `log` is called
+    with what is to be known of each request.
     """
-    limits, worker = limits or ServerLimits(), Worker((limits or ServerLimits()).waiting)
+    limits, meters = limits or ServerLimits(), Meters()
+    service = Service(runs, limits, meters)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        service.start()
+        for key, run in runs.items():
+            meters.step.labels(key).set(max(run.class_names))
+        fresh = runs.keep_fresh(meters) if isinstance(runs, LiveRuns) else asyncio.sleep(0)
+        watching = asyncio.create_task(fresh)
         yield
-        worker.close()
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+        await service.close()
 
     app = FastAPI(
         title="recallseg",
@@ -49,42 +69,21 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
+    app.state.service, app.state.limits, app.state.meters = service, limits, meters
     app.add_middleware(Gate, access=access or Access())
-    _add_headers(app)
+    app.add_middleware(ProtectiveHeaders)
+    app.add_middleware(Observed, meters=meters, log=log)
     _add_pages(app)
     _add_facts(app, runs, samples, limits)
+    _add_health(app, service)
+    receiver = Receiver(service)
 
     @app.post("/predict", response_model=Answer, responses=REFUSALS, openapi_extra=FORM)
-    async def predict(request: Request) -> Answer:
+    async def predict(request: Request) -> Response:
         """Segment a photo: the classes that are seen, their shares, and the mask."""
-        deadline = time.monotonic() + limits.seconds
-        try:
-            async with asyncio.timeout(limits.seconds):
-                with worker.place():
-                    upload = await read_upload(request, limits.upload_bytes)
-                    return await worker.do(lambda: look(runs, upload, limits, deadline))
-        except BusyError as error:
-            await drain(request, limits.upload_bytes)
-            sentence = f"{limits.waiting} requests are waiting already; try again in 2 seconds."
-            raise HTTPException(503, sentence, RETRY | CLOSE) from error
-        except TimeoutError as error:
-            sentence = f"This took longer than {limits.seconds:g} seconds; try a smaller photo."
-            raise HTTPException(503, sentence, RETRY | CLOSE) from error
+        return Response(await receiver.answer(request), media_type="application/json")
 
     return app
-
-
-def _add_headers(app: FastAPI) -> None:
-    """Put the protective headers on every answer that does not bring its own."""
-
-    @app.middleware("http")
-    async def protect(
-        request: Request, call_next: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
-        response = await call_next(request)
-        for name, value in HEADERS.items():
-            response.headers.setdefault(name, value)
-        return response
 
 
 def _add_pages(app: FastAPI) -> None:
@@ -99,6 +98,26 @@ def _add_pages(app: FastAPI) -> None:
 
 def _shown(page: Page) -> HTMLResponse:
     return HTMLResponse(page.html, headers={"Content-Security-Policy": page.policy})
+
+
+def _add_health(app: FastAPI, service: Service) -> None:
+    @app.get("/livez", response_model=Health)
+    async def livez() -> Health:
+        """Whether the server answers at all; if it does not, start it anew."""
+        return Health(status="alive")
+
+    @app.get("/readyz", response_model=Health, responses={503: {"model": Health}})
+    async def readyz(response: Response) -> Health:
+        """Whether to send requests here: not while it stops or nothing looks at photos."""
+        if service.is_ready:
+            return Health(status="ready")
+        response.status_code = 503
+        return Health(status="stopping" if service.is_stopping else "not ready")
+
+    @app.get("/metrics", response_class=Response)
+    async def metrics() -> Response:
+        """What the server has counted, for Prometheus."""
+        return Response(service.meters.text(), media_type="text/plain; version=0.0.4")
 
 
 def _add_facts(

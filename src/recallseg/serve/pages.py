@@ -10,6 +10,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from recallseg.data.palette import OVERLAY_COLOURS
 
@@ -24,6 +26,25 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }
 """Of every answer; a page has a policy of its own that lets its own parts run."""
+
+
+class ProtectiveHeaders:
+    """Puts the headers on every answer that does not bring its own."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Hand a request on, and add to the head of what comes back."""
+
+        async def protected(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        await self.app(scope, receive, protected)
 
 
 @dataclass(frozen=True)

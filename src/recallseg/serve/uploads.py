@@ -1,8 +1,9 @@
 """Reading an upload without ever writing it to disk."""
 
 import asyncio
+import math
 import sys
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -32,14 +33,17 @@ class Upload:
     fields: dict[str, str]
 
 
-async def read_upload(request: Request, most: int) -> Upload:
-    """The upload of a multipart request of at most `most` bytes; anything else is refused."""
+async def read_upload(request: Request, most: int, grow: Callable[[int], None]) -> Upload:
+    """The upload of a multipart request of at most `most` bytes; anything else is refused.
+
+    `grow` is told of every piece that arrives, and may raise to end it.
+    """
     declared = request.headers.get("content-length", "0")
     if declared.isdecimal() and int(declared) > most:
         raise too_large(most)
     if not request.headers.get("content-type", "").startswith("multipart/form-data"):
         raise HTTPException(415, "Send multipart/form-data with a photo in the field 'file'.")
-    stream = _at_most(request.stream(), most)
+    stream = _at_most(request.stream(), most, grow)
     parser = InMemoryParser(request.headers, stream, max_files=1, max_fields=8, max_part_size=1000)
     try:
         form = await parser.parse()
@@ -64,23 +68,32 @@ async def _checked(form: FormData) -> Upload:
 async def drain(request: Request, most: int) -> None:
     """Read what a refused client is still sending, so that it gets to read the refusal."""
     read = 0
-    with suppress(TimeoutError, ClientDisconnect):
+    with suppress(TimeoutError):
         async with asyncio.timeout(PATIENCE):
-            async for chunk in request.stream():
-                read += len(chunk)
-                if read > most:
+            while read <= most:
+                message = await request.receive()
+                read += len(message.get("body", b""))
+                if not message.get("more_body"):
                     return
 
 
-async def _at_most(stream: AsyncGenerator[bytes, None], most: int) -> AsyncGenerator[bytes, None]:
+async def _at_most(
+    stream: AsyncGenerator[bytes, None], most: int, grow: Callable[[int], None]
+) -> AsyncGenerator[bytes, None]:
     read = 0
     async for chunk in stream:
         read += len(chunk)
         if read > most:
             raise too_large(most)
+        grow(len(chunk))
         yield chunk
 
 
 def too_large(most: int) -> HTTPException:
     """The refusal of an upload that is too long."""
     return HTTPException(413, f"The upload is larger than {most / 1e6:g} MB.", CLOSE)
+
+
+def try_again(sentence: str, code: int = 503, wait: float = 2.0) -> HTTPException:
+    """The refusal of a request that may come again later."""
+    return HTTPException(code, sentence, {"Retry-After": str(math.ceil(wait))} | CLOSE)
