@@ -30,7 +30,7 @@ def test_help_loads_little_and_no_torch():
 
 
 COMMANDS = ["demo", "run", "learn", "rollback", "table", "report", "evaluate", "predict", "serve"]
-COMMANDS += ["export", "info", "scenario", "config", "doctor"]
+COMMANDS += ["ask", "export", "hub", "info", "scenario", "config", "doctor"]
 GROUPS = ["data", "toy", "replay", "gan", "cache", "bench"]
 
 

@@ -1,6 +1,6 @@
 """What can be chosen about replay by web crawler (paper, sec. 5)."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -8,6 +8,7 @@ from recallseg.config.sources import SourceSettings
 from recallseg.errors import RecallsegError
 from recallseg.replay.queries import MatchRule
 from recallseg.replay.source import Source
+from recallseg.replay.web.unsafe import UnsafeSettings
 
 
 class WebSettings(SourceSettings):
@@ -26,6 +27,15 @@ class WebSettings(SourceSettings):
     """The class name must stand in tags and description, or in one of them."""
     queries: dict[str, str] = Field(default_factory=dict)
     """What to search for instead of a class's name."""
+    unsafe: UnsafeSettings = UnsafeSettings()
+    """A classifier that keeps unsafe pictures out; sites are asked for safe ones in any case."""
+
+    def images_depend_on(self) -> dict[str, Any]:
+        """The settings that decide which images it brings; no filter is as before there was one."""
+        settings = super().images_depend_on()
+        if self.unsafe.classifier is None:
+            del settings["unsafe"]
+        return settings
 
     def open(self) -> Source:
         """The site, ready to be searched; it needs the extra packages of `recallseg[web]`."""
@@ -33,6 +43,7 @@ class WebSettings(SourceSettings):
             from recallseg.replay.web.crawler import WebSource
             from recallseg.replay.web.fetching import FetchLimits, PoliteClient
             from recallseg.replay.web.sites import SITES
+            from recallseg.replay.web.unsafe import UnsafeFilter
         except ImportError as error:
             raise RecallsegError(
                 "replay.source=web needs more packages: pip install 'recallseg[web]'."
@@ -40,4 +51,5 @@ class WebSettings(SourceSettings):
         client = PoliteClient(FetchLimits(interval=self.interval), allow_hosts=self.allow_hosts)
         build = SITES[self.site]
         site = build(client, base=self.base_url) if self.base_url else build(client)
-        return WebSource(site, client, self.match, self.queries)
+        unsafe = UnsafeFilter(self.unsafe) if self.unsafe.classifier else None
+        return WebSource(site, client, self.match, self.queries, unsafe=unsafe)

@@ -18,6 +18,7 @@ from recallseg.replay.web.failures import BadPhoto, FetchError
 from recallseg.replay.web.fetching import PoliteClient
 from recallseg.replay.web.journal import JOURNAL_NAME, Entry, Journal, sibling_journals
 from recallseg.replay.web.searching import Candidate, Site
+from recallseg.replay.web.unsafe import UnsafeFilter
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ class WebSource(Source):
     rules: PhotoRules = field(default_factory=PhotoRules)
     patience: int = 5
     """After this number of failed downloads in a row the crawl stops."""
+    unsafe: UnsafeFilter | None = None
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -138,6 +140,8 @@ class _Crawl:
             jpeg = path.read_bytes()
         else:
             jpeg = clean_jpeg(self.source.client.image(candidate.url), self.source.rules)
+            if self.source.unsafe:
+                self.source.unsafe.check(jpeg)
         phash = fingerprint(jpeg)
         if is_near(phash, self.hashes, self.source.rules.near):
             path.unlink(missing_ok=True)
