@@ -72,7 +72,7 @@ def predict(
 
 @app.command()
 def serve(
-    run_folder: Annotated[Path, typer.Argument(help="A folder that `recallseg run` made.")],
+    model: Model,
     photos: Annotated[int, typer.Option(min=1, help="How many validation photos to use.")] = 40,
     requests: Annotated[int, typer.Option(min=1, help="How many times a photo is sent.")] = 300,
     clients: Annotated[int, typer.Option(min=1, help="How many clients send them.")] = 32,
@@ -83,10 +83,11 @@ def serve(
     out: Out = None,
 ) -> None:
     """Send photos to `recallseg serve` from many clients, and compare with the bare model."""
+    check_model(model)
     from recallseg.experiments.serving import bench_serve
 
     numbers = bench_serve(
-        run_folder,
+        model,
         photos=photos,
         requests=requests,
         clients=clients,

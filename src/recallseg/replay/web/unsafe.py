@@ -64,8 +64,8 @@ class UnsafeFilter:
         height, width = self._size
         with Image.open(io.BytesIO(jpeg)) as photo:
             small = photo.convert("RGB").resize((width, height), Image.Resampling.BICUBIC)
-        pixels = np.asarray(small, dtype=np.float32) / 255
-        pixels = (pixels - np.float32(self.settings.mean)) / np.float32(self.settings.std)
+        mean, std = (np.array(each, np.float32) for each in (self.settings.mean, self.settings.std))
+        pixels = ((np.asarray(small) / 255 - mean) / std).astype(np.float32)
         batch = pixels[None] if self._channels_last else pixels.transpose(2, 0, 1)[None]
         outputs = np.asarray(self._session.run(None, {self._name: batch})[0]).ravel()
         probabilities = _probabilities(outputs)
@@ -84,7 +84,7 @@ def _probabilities(outputs: Floats) -> Floats:
     """Outputs as they are if they can be probabilities, or what logits stand for."""
     if len(outputs) == 1:
         is_one = 0 <= outputs[0] <= 1
-        return outputs if is_one else 1 / (1 + np.exp(-outputs))
+        return outputs if is_one else np.asarray(1 / (1 + np.exp(-outputs)), np.float32)
     if outputs.min() >= 0 and abs(float(outputs.sum()) - 1) < 1e-3:
         return outputs
     powers = np.exp(outputs - outputs.max())
