@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from tiny import tiny_config
@@ -50,6 +51,11 @@ def run_alone(file, folder):
     return photos, np.load(folder / "out.npz"), json.loads(run.stdout)
 
 
+def axes(value):
+    """The names of the axes that may have any length, and the lengths of the others."""
+    return [each.dim_param or each.dim_value for each in value.type.tensor_type.shape.dim]
+
+
 def compare(model, photos, results):
     for key, images in photos.items():
         with torch.no_grad():
@@ -91,6 +97,12 @@ def test_an_exported_file_gives_the_same_without_recallseg(folder, tmp_path):
     photos, results, names = run_alone(tmp_path / "model.onnx", tmp_path)
     model, _ = open_model(RunFolder.existing(folder))
     compare(model, photos, results)
+    graph = onnx.load(tmp_path / "model.onnx").graph
+    assert {value.name: axes(value) for value in (*graph.input, *graph.output)} == {
+        "images": ["batch", 3, "height", "width"],
+        "logits": ["batch", 20, "height", "width"],
+        "mask": ["batch", "height", "width"],
+    }
     assert (len(names), names[0], names[-1]) == (20, "background", "train")
 
 

@@ -86,14 +86,14 @@ class WandbTracker(_Tracker):
 
 
 class MlflowTracker(_Tracker):
-    """MLflow, in files of the run folder unless MLFLOW_TRACKING_URI says otherwise."""
+    """MLflow, in a database of the run folder unless MLFLOW_TRACKING_URI says otherwise."""
 
     def __init__(self, folder: Path) -> None:
         from mlflow.tracking import MlflowClient
 
         super().__init__(folder)
-        uri = os.environ.get("MLFLOW_TRACKING_URI") or (folder / "mlflow").resolve().as_uri()
-        self.client = MlflowClient(tracking_uri=uri)
+        own = f"sqlite:///{folder.resolve() / 'mlflow.db'}"
+        self.client = MlflowClient(tracking_uri=os.environ.get("MLFLOW_TRACKING_URI") or own)
         known = self.client.get_experiment_by_name("recallseg")
         experiment = known.experiment_id if known else self.client.create_experiment("recallseg")
         self.id = self.client.create_run(experiment, run_name=self.name).info.run_id
@@ -116,6 +116,6 @@ class MlflowTracker(_Tracker):
 TRACKERS: dict[str, tuple[str, Callable[[Path], Logger]]] = {
     "tensorboard": ("'recallseg[track]'", _tensorboard),
     "wandb": ("wandb", WandbTracker),
-    "mlflow": ("mlflow-skinny", MlflowTracker),
+    "mlflow": ("mlflow", MlflowTracker),
 }
 """By the word of `track`: what to install, and how it is opened."""
