@@ -18,6 +18,21 @@ def test_away_from_a_terminal_progress_is_plain_lines(capsys, monkeypatch):
     assert len(lines) == 2
 
 
+def test_files_and_work_without_parts_say_that_they_go_on(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS_BETWEEN_LINES", -1.0)
+    heard = []
+    with progress.heard_by(heard.append):
+        assert list(progress.tracked("ab", "Reading [a]", 2)) == ["a", "b"]
+    with progress.waiting("Exporting"):
+        pass
+    told = capsys.readouterr().err.splitlines()
+    assert told == ["Reading [a]: 1/2", "Reading [a]: 2/2", "Exporting …"]
+    assert [(report.phase, report.done, report.total) for report in heard] == [
+        ("Reading [a]", 1, 2),
+        ("Reading [a]", 2, 2),
+    ]
+
+
 def test_a_resumed_phase_writes_its_lines_once(tmp_path):
     reporter = Reporter(tmp_path / "metrics.jsonl")
     for phase, iteration in (("step 0", 0), ("step 0", 5), ("step 1", 0), ("step 1", 5)):

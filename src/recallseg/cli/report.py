@@ -27,6 +27,7 @@ def report(
     """
     from recallseg.errors import RecallsegError
     from recallseg.files import write_text
+    from recallseg.progress import waiting
     from recallseg.report import tables as formats
     from recallseg.report.page import page, tables
     from recallseg.report.runs import read_runs
@@ -41,5 +42,6 @@ def report(
             write_text(out, text) if out else typer.echo(text, nl=False)
             return
     out = out or Path("report.html")
-    write_text(out, page(all_runs, title))
+    with waiting("Drawing the report"):
+        write_text(out, page(all_runs, title))
     typer.echo(out)
