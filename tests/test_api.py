@@ -60,9 +60,9 @@ def test_a_listener_can_stop_the_work_and_the_same_call_goes_on(taught, tmp_path
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        model.learn(data, source="none", on_progress=stop)
+        model.learn(data, source="none", allow_forgetting=True, on_progress=stop)
     assert model.class_names == ("background", "cat")
-    model.learn(data, source="none")
+    model.learn(data, source="none", allow_forgetting=True)
     assert model.class_names == ("background", "cat", "cow")
     assert model.rollback(to=0) == ["cow"]
     assert model.class_names == ("background", "cat")

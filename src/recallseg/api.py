@@ -63,16 +63,19 @@ class Learner:
         classes: Sequence[str] | None = None,
         source: str | None = None,
         val: Path | str | None = None,
+        allow_forgetting: bool = False,
         on_progress: Listener | None = None,
         **settings: Any,  # noqa: ANN401
     ) -> ResultRecord:
         """Add the classes of photos to the model, or begin one; gives the result.
 
         `data` is a folder dataset (images/, masks/, classes.txt), or a list of photos with `masks`
-        and the `names` of their labels 1, 2, …. `classes` are the new ones, by default all.
-        `source` says where images of the old classes come from: `web`, `gan:FILE`, `folder:PATH`
-        or `none`. `val` is a folder dataset to be measured on. `on_progress` is called with a
-        `ProgressReport` again and again; what it raises stops the work, and the same call goes on.
+        and the `names` of their labels 1, 2, …. `classes` are the new ones, by default all, or
+        known ones to be refined with more photos. `source` says where images of the old classes
+        come from: `web`, `gan:FILE`, `folder:PATH` or `none`; an old class without any is an error
+        unless `allow_forgetting`. `val` is a folder dataset to be measured on, which later calls
+        keep. `on_progress` is called with a `ProgressReport` again and again; what it raises stops
+        the work, and the same call goes on.
         All other keywords are settings: `seed=1`, `views={"crop": 96}`.
         """
         with heard_by(on_progress), _folder(data, masks, names) as folder:
@@ -83,6 +86,7 @@ class Learner:
                 source=source,
                 val=None if val is None else Path(val),
                 overrides=as_words(settings),
+                allow_forgetting=allow_forgetting,
             )
 
     @overload

@@ -9,7 +9,7 @@ from tiny import TINY, tiny_config
 
 from recallseg.config import load_config
 from recallseg.data import open_dataset
-from recallseg.engine import learn as life
+from recallseg.engine import learn_call
 from recallseg.engine.learn import learn, rollback
 from recallseg.engine.runner import run
 from recallseg.engine.session.data import scenario_of
@@ -30,6 +30,9 @@ def replay(tmp_path):
                 photo, _ = draw_pair([label], size=(30, 26), seed=100 + number)
                 photo.save(tmp_path / "replay" / name / f"{number}.png")
     return tmp_path / "replay"
+
+
+FORGETTING = {"source": "none", "allow_forgetting": True}
 
 
 def write_steps(tmp_path):
@@ -72,7 +75,7 @@ def small(folder, names, each=6):
 
 def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch):
     """Step by step with the earlier photos deleted, the numbers are those of one run."""
-    monkeypatch.setattr(life, "HANDFUL", 1)
+    monkeypatch.setattr(learn_call, "HANDFUL", 1)
     folders = write_steps(tmp_path)
     model, options = tmp_path / "model", {"source": f"folder:{replay}", "val": tmp_path / "val"}
     for folder in folders:
@@ -81,7 +84,9 @@ def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch):
 
     config = load_config(model / "config.yaml")
     changes = {
-        "data": config.data.model_copy(update={"name": "voc", "root": tmp_path / "voc"}),
+        "data": config.data.model_copy(
+            update={"name": "voc", "root": tmp_path / "voc", "val_root": None}
+        ),
         "scenario": config.scenario.model_copy(update={"spec": "18-1"}),
     }
     benchmark = run(config.model_copy(update=changes), tmp_path / "benchmark")
@@ -112,14 +117,14 @@ def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch
     with monkeypatch.context() as patch:
         patch.setitem(METHODS, method, Killed)
         with pytest.raises(KeyboardInterrupt):
-            learn(model, tmp_path / "b", source="none")
+            learn(model, tmp_path / "b", **FORGETTING)
     found, step = open_model(RunFolder(model))
     assert (step, found.decoder.classes) == (0, 3)
     assert (model / "step-0/decoder.safetensors").read_bytes() == before
 
     with pytest.raises(RecallsegError, match=r"has not finished learning cow: .*rollback"):
-        learn(model, small(tmp_path / "c", ["hen"]), source="none")
-    learn(model, tmp_path / "b", source="none")
+        learn(model, small(tmp_path / "c", ["hen"]), **FORGETTING)
+    learn(model, tmp_path / "b", **FORGETTING)
     found, step = open_model(RunFolder(model))
     assert (step, found.decoder.classes) == (1, 4)
 
@@ -127,7 +132,7 @@ def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch
 def test_rollback_goes_back_and_the_life_goes_on(tmp_path):
     model = tmp_path / "model"
     for name, classes in {"a": ["cat", "dog"], "b": ["cow"], "c": ["hen"]}.items():
-        learn(model, small(tmp_path / name, classes), source="none", overrides=TINY)
+        learn(model, small(tmp_path / name, classes), **FORGETTING, overrides=TINY)
     first = (model / "step-1/decoder.safetensors").read_bytes()
     with pytest.raises(RecallsegError, match="has steps 0 to 2"):
         rollback(model, 3)
@@ -138,7 +143,7 @@ def test_rollback_goes_back_and_the_life_goes_on(tmp_path):
         "cat",
         "dog",
     ]
-    learn(model, tmp_path / "b", source="none")
+    learn(model, tmp_path / "b", **FORGETTING)
     assert (model / "step-1/decoder.safetensors").read_bytes() == first
 
 
@@ -147,8 +152,8 @@ def test_new_classes_are_chosen_by_name(tmp_path):
     learn(model, small(tmp_path / "a", ["cat", "dog"]), overrides=TINY)
     small(tmp_path / "b", ["dog", "cow"])
     with pytest.raises(RecallsegError, match="knows dog already; name the new classes"):
-        learn(model, tmp_path / "b", source="none")
-    learn(model, tmp_path / "b", classes=["cow"], source="none")
+        learn(model, tmp_path / "b", **FORGETTING)
+    learn(model, tmp_path / "b", classes=["cow"], **FORGETTING)
     known = json.loads((model / "classes.json").read_text())
     assert known["steps"] == [["cat", "dog"], ["cow"]]
     assert known["photos"] == [12, 6]

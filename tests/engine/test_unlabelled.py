@@ -12,7 +12,7 @@ from recallseg.data import DATASETS, open_dataset
 from recallseg.data.dataset import read_mask
 from recallseg.data.opening import open_training, open_validation
 from recallseg.engine.evaluation.rescore import rescore
-from recallseg.engine.learn import _world
+from recallseg.engine.learn_call import prepare
 from recallseg.engine.old_classes.stored_samples import store_samples
 from recallseg.engine.runner import run
 from recallseg.engine.samples.sets import Pick
@@ -130,7 +130,9 @@ def test_a_life_may_leave_unlabelled_pixels_alone(tmp_path):
     folder = write_folder(tmp_path / "own", {f"p{n}": [1, 2] for n in range(6)}, ["cat", "dog"])
     for setting in (None, "void", "unscored"):
         opened = open_dataset("folder", "train", folder)
-        world = _world([["cat"]], opened, folder, DataConfig(name="folder", unlabelled=setting))
+        words = [] if setting is None else [f"data.unlabelled={setting}"]
+        call = prepare(tmp_path / "model", folder, classes=["cat"], val=folder, overrides=words)
+        world = call.data
         on_disk = read_mask(opened.pairs[0].mask)
         learned, measured = world.train.read(0)[1], world.val.read(0)[1]
         assert set(learned[on_disk == 1].tolist()) == {1}

@@ -8,7 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recallseg.model import Encoder
-from recallseg.model.geometry import pad_to_cells, sparse, to_pixels
+from recallseg.model.geometry import own_rows, pad_to_cells, sparse, to_own_pixels, to_pixels
 
 
 def test_a_cell_lies_in_the_middle_of_its_square_and_pixels_between_are_mixed() -> None:
@@ -52,3 +52,35 @@ def test_a_trained_network_sees_a_mirrored_photo_mirrored(output_stride: int) ->
     shifted = likeness(here[inner], beside[inner])
     assert same > 0.8
     assert same > shifted + 0.1
+
+
+@pytest.mark.parametrize("size", [(33, 50), (70, 41), (9, 200), (300, 201)])
+def test_maps_at_a_photos_own_pixels(size):
+    """As if the photo had been resized continuously: cells lie in the middle of their squares."""
+    stride, looked_at = 16, (40, 64)
+    maps = torch.rand(2, 3, 3, 4)
+    found = to_own_pixels(maps, stride, looked_at, size)
+    assert found.shape == (2, 3, *size)
+    for row, column in [(0, 0), (size[0] - 1, size[1] - 1), (size[0] // 2, size[1] // 3)]:
+        expected = maps.double()
+        for axis, (at, side, own) in enumerate(
+            zip((row, column), looked_at, size, strict=True), start=2
+        ):
+            cells = maps.shape[axis]
+            place = min(max((at + 0.5) * side / own / stride - 0.5, 0), cells - 1)
+            low = int(place)
+            high = min(low + 1, cells - 1)
+            parts = expected.select(2, low), expected.select(2, high)
+            expected = parts[0] * (1 - place + low) + parts[1] * (place - low)
+        torch.testing.assert_close(found[..., row, column].double(), expected, atol=1e-5, rtol=0)
+
+
+def test_bands_of_rows_are_the_whole_and_a_photo_as_it_is_takes_the_usual_way():
+    maps = torch.rand(1, 3, 3, 4)
+    whole = to_own_pixels(maps, 16, (40, 64), (100, 70))
+    bands = list(own_rows(maps, 16, (40, 64), (100, 70), at_once=3 * 70 * 7))
+    assert len(bands) == 15
+    torch.testing.assert_close(torch.cat([rows for _, rows in bands], dim=-2), whole)
+    [(rows, same)] = own_rows(maps, 16, (40, 64), (40, 64), at_once=1)
+    assert (rows.start, rows.stop) == (0, 40)
+    assert torch.equal(same, to_pixels(maps, 16, (40, 64)))

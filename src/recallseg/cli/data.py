@@ -21,6 +21,7 @@ def check(root: Root) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from recallseg.config import load_preset
     from recallseg.data.check import Defect, check_dataset
 
     def show(title: str, found: tuple[Defect, ...]) -> None:
@@ -33,6 +34,9 @@ def check(root: Root) -> None:
     counts = ", ".join(f"{count} in {split}" for split, count in report.pairs.items())
     console = Console()
     console.print(f"{report.root}: layout {report.layout}, {counts}", highlight=False)
+    if report.sizes.sides:
+        sentence = report.sizes.sentence(load_preset("learn").views.crop)
+        console.print(sentence, highlight=False, soft_wrap=True)
     if report.warnings:
         show(f"{len(report.warnings)} to look at", report.warnings)
     if not report.defects:

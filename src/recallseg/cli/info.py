@@ -1,6 +1,7 @@
 """`recallseg info`: the history of a model."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import typer
@@ -35,6 +36,7 @@ def _show(history: dict[str, Any]) -> None:
     state = "finished" if history["finished"] else "unfinished"
     for line in (
         f"{state}; {_size(history['bytes'])} on disk, encoder {history['encoder']}",
+        _about_work(history),
         _about_photos(history),
     ):
         console.print(line, highlight=False, markup=False)
@@ -53,7 +55,8 @@ def _steps(history: dict[str, Any]) -> Any:  # noqa: ANN401
         photos = "–" if step["photos"] is None else f"{step['photos']:,}"
         size = _size(step["bytes"]) if step["learned"] else "not learned"
         values = [_score((step["miou"] or {}).get(name)) for name in SCORES]
-        table.add_row(str(step["step"]), ", ".join(step["classes"]), photos, size, *values)
+        names = ", ".join(step["classes"]) or f"more of {', '.join(step['refined'])}"
+        table.add_row(str(step["step"]), names, photos, size, *values)
     return table
 
 
@@ -65,6 +68,17 @@ def _replay(sources: list[dict[str, Any]]) -> Any:  # noqa: ANN401
         licence = source["licence"] or "not stated"
         table.add_row(source["source"], licence, f"{source['images']:,}", f"{source['used']:,}")
     return table
+
+
+def _about_work(history: dict[str, Any]) -> str:
+    """How long it learned, at which size, and what it was measured on."""
+    side, seconds = history["longer_side"], history["seconds"]
+    words = [f"looks at photos at {side} px" if side else "looks at photos at their own size"]
+    if seconds is not None:
+        words.insert(0, f"learned for {timedelta(seconds=round(seconds))}")
+    if history["measured_on"]:
+        words.append(f"measured on {history['measured_on']}")
+    return "; ".join(words)
 
 
 def _about_photos(history: dict[str, Any]) -> str:

@@ -1,7 +1,8 @@
 """`recallseg learn` and `recallseg rollback`: add steps to a model, or remove them."""
 
+import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,7 +17,10 @@ def learn(
     overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
     classes: Annotated[
         str | None,
-        typer.Option(help="The classes to learn, as name,name; by default all of the folder."),
+        typer.Option(
+            help="The classes to learn, as name,name; by default all of the folder. Classes that "
+            "the model knows are refined with these photos."
+        ),
     ] = None,
     source: Annotated[
         str | None,
@@ -26,23 +30,54 @@ def learn(
         ),
     ] = None,
     val: Annotated[
-        Path | None, typer.Option(help="Photos with masks of all classes, to evaluate on.")
+        Path | None,
+        typer.Option(
+            help="Photos with masks of all classes, to evaluate on; later calls keep them."
+        ),
     ] = None,
+    allow_forgetting: Annotated[
+        bool,
+        typer.Option(
+            "--allow-forgetting", help="Go on where an old class has no images to be kept by."
+        ),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what would be done.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="With --dry-run: print JSON and nothing else.")
+    ] = False,
 ) -> None:
     """Teach a model the classes of a folder of photos, without the photos of its old ones.
 
     The model stays as it was until the new step is complete; run the command again after a stop.
     """
     check_lesson(model, data, overrides or [])
+    names = [name.strip() for name in classes.split(",")] if classes else None
+    words: dict[str, Any] = {
+        "classes": names,
+        "source": source,
+        "val": val,
+        "overrides": overrides or [],
+        "allow_forgetting": allow_forgetting,
+    }
+    if dry_run:
+        from recallseg.engine.learn_call import prepare
+        from recallseg.engine.learn_plan import plan
+
+        planned = plan(prepare(model, data, **words), overrides or [])
+        if as_json:
+            typer.echo(json.dumps(planned, indent=2))
+        else:
+            from recallseg.cli.learn_tables import show_plan
+
+            show_plan(planned)
+        return
+    from recallseg.cli.learn_tables import show_step
     from recallseg.engine.learn import learn as learn_step
 
-    names = [name.strip() for name in classes.split(",")] if classes else None
-    result = learn_step(
-        model, data, classes=names, source=source, val=val, overrides=overrides or []
-    )
-    for step in result["steps"][-1:]:
-        means = {name: value for name, value in step["miou"].items() if value is not None}
-        typer.echo("mIoU: " + ", ".join(f"{name} {value:.1f}" for name, value in means.items()))
+    learn_step(model, data, **words)
+    show_step(model)
     typer.echo(model)
 
 

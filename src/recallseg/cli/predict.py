@@ -36,6 +36,14 @@ def predict(
     tolerance: Annotated[
         float, typer.Option(min=0, help="How many px outlines may be off, to have fewer corners.")
     ] = 0.4,
+    tiles: Annotated[
+        bool,
+        typer.Option(
+            "--tiles",
+            help="Look at photos at their own size, in tiles where they are large, and not at the "
+            "size that the model learned at.",
+        ),
+    ] = False,
 ) -> None:
     """Segment photos of any size.
 
@@ -52,7 +60,7 @@ def predict(
     paths = find_photos(images)
     from recallseg.predict.predictor import Predictor
 
-    predictor = Predictor.open(model, step, longer_side=longer_side)
+    predictor = Predictor.open(model, step, longer_side=longer_side, native=tiles)
     names = FreeNames(out or Path("predictions"), paths)
     writer = FORMATS[format](predictor, names, tolerance)
     failures = predict_files(predictor, paths, writer)

@@ -42,7 +42,13 @@ def serve(
         ),
     ] = None,
     longer_side: Annotated[
-        int, typer.Option(min=32, max=2048, help="Larger photos are shrunk to this first.")
+        int,
+        typer.Option(
+            min=32,
+            max=2048,
+            help="Larger photos are shrunk to this first; a model that remembers a smaller size "
+            "looks at that.",
+        ),
     ] = 1024,
     max_upload_mb: Annotated[float, typer.Option(min=0.1, help="Longer uploads are refused.")] = 20,
     max_megapixels: Annotated[float, typer.Option(min=0.1, help="Larger photos are refused.")] = 40,

@@ -1,7 +1,7 @@
 """Every setting of a run: what it is called, what it may be and what it means."""
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -11,6 +11,8 @@ from recallseg.config.section import Positive, Rate, Section, Share
 
 class DataConfig(Section):
     """Which photos to learn from and to be measured on."""
+
+    optional: ClassVar[tuple[str, ...]] = ("val_root",)
 
     name: str = "voc-mini"
     """A dataset that `recallseg doctor` lists."""
@@ -22,6 +24,9 @@ class DataConfig(Section):
     """The split to be measured on; `tune` takes a fifth of the training photos away from training,
     to choose settings on, and leaves the dataset's own validation photos alone. `tune-later` takes
     it from the photos of later steps only, so that step 0 is the one of other runs."""
+    val_root: Path | None = None
+    """Where the photos to be measured on lie, if not with those to learn from: a folder that
+    `recallseg learn --val` was given. Its split is `val` if it lists one, else all of it."""
     unlabelled: Literal["background", "void", "unscored"] | None = None
     """What the label 0 on disk is: background; void, which counts neither in the loss nor in
     scores; or `unscored`, background in training and void in evaluation. By default void for `ade`,
@@ -86,6 +91,8 @@ class ModelConfig(Section):
 class ViewConfig(Section):
     """How a training photo is cut (paper, sec. 6)."""
 
+    optional: ClassVar[tuple[str, ...]] = ("longer_side",)
+
     crop: Positive = 321
     cut: Literal["window", "stretched"] = "window"
     """`window`: the photo is scaled, and a window of `crop` pixels is taken, padded if need be;
@@ -94,6 +101,10 @@ class ViewConfig(Section):
     """How much the photo is scaled; for `stretched`, the part's share of the photo's area."""
     label_stride: Literal[1, 2, 4, 8] = 1
     """Compute the loss at every n-th pixel only, which saves much of its time."""
+    longer_side: Positive | None = None
+    """Bring every photo to this size before anything else is done with it, in training and
+    wherever the model looks at photos; masks keep the photo's own size. None: photos as they are.
+    `recallseg learn` chooses it from the photos."""
 
     @model_validator(mode="after")
     def _ordered(self) -> "ViewConfig":

@@ -20,6 +20,7 @@ from recallseg.data.dataset import (
 from recallseg.data.folder import has_pairs
 from recallseg.data.importing.detecting import foreign_format
 from recallseg.data.kinds import DATASETS, DatasetKind, kind_of
+from recallseg.data.sizes import PhotoSizes
 from recallseg.data.voc import LISTS
 from recallseg.errors import RecallsegError
 from recallseg.labels import BACKGROUND, VOID
@@ -47,7 +48,9 @@ class CheckReport:
     root: Path
     pairs: dict[str, int]
     defects: tuple[Defect, ...]
-    warnings: tuple[Defect, ...] = ()
+    warnings: tuple[Defect, ...]
+    sizes: PhotoSizes
+    """Of the photos that can be read."""
 
 
 def detect_layout(root: Path) -> DatasetKind:
@@ -118,7 +121,14 @@ def check_dataset(root: Path) -> CheckReport:
     counts = {split: len(listing.stems) for split, listing in listings.items()}
     certain = tuple(defect for defect in defects if defect.is_certain)
     warnings = tuple(defect for defect in defects if not defect.is_certain)
-    return CheckReport(kind.name, root, counts, certain, warnings)
+    photos = [
+        listing.photos[stem]
+        for listing in listings.values()
+        for stem in listing.stems
+        if stem in listing.photos
+    ]
+    sizes = PhotoSizes.of(photos)
+    return CheckReport(kind.name, root, counts, certain, warnings, sizes)
 
 
 def _list_defects(split: str, listing: Listing) -> Iterator[Defect]:

@@ -13,6 +13,7 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from recallseg.data.heic import add_heic, heic_advice
 from recallseg.data.upright import UPRIGHT, as_rgb, orientation, read_orientation, unturned
+from recallseg.data.working_size import at_working_size, mask_at, working_size
 from recallseg.errors import RecallsegError
 from recallseg.files import check_regular, content_key, file_digest
 from recallseg.labels import VOID, check_class_count
@@ -83,6 +84,8 @@ class SegmentationDataset:
     pairs: tuple[Pair, ...] = field(repr=False)
     labels: tuple[int, ...] | None = field(default=None, repr=False)
     """What the labels on disk stand for, where those are not the places in `classes`."""
+    longer_side: int | None = None
+    """What photos are brought to when they are read; None for their own size."""
 
     def __post_init__(self) -> None:
         check_class_count(len(self.classes) - 1, f"The dataset {self.root}")
@@ -91,15 +94,20 @@ class SegmentationDataset:
         return len(self.pairs)
 
     def read(self, index: int) -> tuple[Image.Image, Mask]:
-        """The RGB photo and the (H, W) mask number `index`, of equal size."""
+        """The RGB photo and the (H, W) mask number `index`, of equal size.
+
+        A mask may be of the photo's own size or of the one that it is brought to.
+        """
         pair = self.pairs[index]
         photo, mask = pair.read()
-        if photo.size != (mask.shape[1], mask.shape[0]):
+        size = working_size(photo.size, self.longer_side)
+        if (mask.shape[1], mask.shape[0]) not in (photo.size, size):
             raise RecallsegError(
                 f"The mask {pair.mask} is {mask.shape[1]}×{mask.shape[0]} px but its photo is "
                 f"{photo.width}×{photo.height} px; {_size_advice(pair.photo, photo, mask)}."
             )
-        return photo, self._translated(mask)
+        small = at_working_size(photo, self.longer_side)
+        return small, self._translated(mask_at(mask, size))
 
     def read_mask(self, index: int) -> Mask:
         """The (H, W) mask number `index` alone."""
@@ -116,7 +124,8 @@ class SegmentationDataset:
         """
         paths = [path for pair in self.pairs for path in (pair.photo, pair.mask)]
         files = [path and (path.name, file_digest(path)) for path in paths]
-        return content_key(self.name, self.split, self.classes, self.labels, files)
+        size = () if self.longer_side is None else (self.longer_side,)
+        return content_key(self.name, self.split, self.classes, self.labels, files, *size)
 
     def bytes_on_disk(self) -> int:
         """What the photos and masks take, once each."""
@@ -140,6 +149,10 @@ class SegmentationDataset:
         """The same photos with the label 0 on disk as void; what other labels stand for stays."""
         labels = range(256) if self.labels is None else self.labels
         return replace(self, labels=(VOID, *labels[1:]))
+
+    def at(self, longer_side: int | None) -> "SegmentationDataset":
+        """The same photos, brought to a size when they are read."""
+        return replace(self, longer_side=longer_side)
 
     def subset(self, stems: Sequence[str]) -> "SegmentationDataset":
         """The same dataset with only the named pairs, in the given order."""

@@ -5,6 +5,7 @@ from pathlib import Path
 from recallseg.config import DataConfig
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.data.kinds import kind_of, open_dataset
+from recallseg.errors import RecallsegError
 
 
 def open_training(data: DataConfig) -> SegmentationDataset:
@@ -16,8 +17,27 @@ def open_validation(
     data: DataConfig, split: str | None = None, root: Path | None = None
 ) -> SegmentationDataset:
     """The photos to be measured on: those of the settings, or another split or folder."""
-    opened = open_dataset(data.name, split or data.val, root or data.root)
+    apart = root or data.val_root
+    if split is None:
+        split = data.val if apart is None else validation_split(data, apart)
+        if apart is None and data.name == "folder" and not _lists_validation(data):
+            raise RecallsegError(
+                f"The photos in {data.root} list none to be measured on (val.txt), and no others "
+                "were named (--val of `recallseg learn`, --root of `evaluate`)."
+            )
+    opened = open_dataset(data.name, split, apart or data.root)
     return seen_in_evaluation(opened, data)
+
+
+def _lists_validation(data: DataConfig) -> bool:
+    return data.root is None or data.val != "val" or "val" in kind_of(data.name).splits(data.root)
+
+
+def validation_split(data: DataConfig, root: Path) -> str:
+    """What to be measured on of a folder that is not the training one: its `val`, or all of it."""
+    kind = kind_of(data.name)
+    has_none = root.is_dir() and kind.val not in kind.splits(kind.resolve(root))
+    return data.train if has_none else data.val
 
 
 def seen_in_training(dataset: SegmentationDataset, data: DataConfig) -> SegmentationDataset:

@@ -98,14 +98,21 @@ class KeptWeights:
             load_weights(path, module)
         return True
 
-    def keep(self, weights: Weights) -> None:
-        """Write weights and forget what only an unfinished training needs."""
+    def keep(self, weights: Weights, but: SegmentationDataset | None = None) -> None:
+        """Write weights and forget what only an unfinished training needs.
+
+        `but` are photos whose features the next training of the step wants too.
+        """
         if self.session.fabric.is_global_zero:
             for path, module in weights.items():
                 save_weights(path, module)
-            if not self.config.bank.keep:
-                self.supply.drop()
+            self.forget_features(but)
         for state in (SAVED, FIRST_PASS):
             self.session.discard(state)
         self.session.tick()
         self.session.fabric.barrier()
+
+    def forget_features(self, but: SegmentationDataset | None = None) -> None:
+        """Delete stored features, `but` those of some photos, unless later runs may have them."""
+        if self.session.fabric.is_global_zero and not self.config.bank.keep:
+            self.supply.drop(but)

@@ -62,11 +62,13 @@ class ContinualLearner:
 
     def train_helper(self, step: Step) -> None:
         """Train D^H_{C_k} on T_k alone, to label replay images of C_k in later steps."""
-        if self.old_classes.needs_helpers:
+        if self.old_classes.needs_helpers and step.new_classes:
             for helper in self.old_classes.helpers.of(step):
                 if not helper.path.is_file():
                     torch.manual_seed(self.config.seed + 1000 * step.index + 1)
-                    self.weights.keep({helper.path: self._trained_helper(step, helper)})
+                    decoder = self._trained_helper(step, helper)
+                    self.weights.keep({helper.path: decoder}, but=self.data.train)
+        self.weights.forget_features()
 
     def _trained_helper(self, step: Step, helper: Helper) -> Decoder:
         helpers, encoder = self.old_classes.helpers, self.model.encoder
@@ -76,7 +78,7 @@ class ContinualLearner:
             decoder.load_state_dict(self.model.decoder.state_dict())
             return decoder
         if helpers.shared and step.index > 0:
-            [before] = helpers.of(self.data.scenario[step.index - 1])
+            [before] = helpers.of(self.data.scenario.last_that_added(step))
             previous = Segmenter(encoder, helpers.trained(before, encoder))
             previous = previous.eval().requires_grad_(False)
             decoder = deepcopy(previous.decoder).requires_grad_(True)
@@ -94,14 +96,15 @@ class ContinualLearner:
         """Grow the decoder by C_k and train D_k on T_k^rp: inpainted and replayed samples."""
         previous = self._frozen_copy()
         torch.manual_seed(self.config.seed + 1000 * step.index)
-        self.model.decoder.grow(len(step.new_classes), self.method.growth)
+        if step.new_classes:
+            self.model.decoder.grow(len(step.new_classes), self.method.growth)
         self.method.begin(step, self.model, previous)
         weights = self.weights.of(step, self.model)
         if self.weights.load(weights):
             return
         self._learn(step, previous)
         self._review(step)
-        self.weights.keep(weights)
+        self.weights.keep(weights, but=self.data.train)
 
     def _learn(self, step: Step, previous: Segmenter) -> None:
         """Train D_k in one pass, or in two: the second has labels by what the first one left."""
@@ -121,7 +124,7 @@ class ContinualLearner:
         """Train D_k for its share of the step's iterations."""
         optim = self.config.increment
         stream = self.sets.interleaved(samples, name, optim, knows_old)
-        training = self._training(name, optim, len(step.new_classes), step)
+        training = self._training(name, optim, len(step.taught), step)
         training = replace(training, iterations=training.iterations // self.config.replay.passes)
         loss, memory = self.method.loss, self.method.memory
         self.trainer(self.session, training, self.model, stream, loss, memory)

@@ -96,9 +96,14 @@ def _conclude(learner: ContinualLearner, measured: list[StepRecord | None]) -> R
         "keeps_photos": learner.method.stores,
         "steps": [metrics for metrics in measured if metrics is not None],
         "versions": versions(),
-        "seconds": earlier["seconds"] if earlier else round(session.clock(), 1),
-        "peak_memory_mb": earlier["peak_memory_mb"] if earlier else round(peak_memory_mb(), 1),
+        "seconds": round(session.clock(), 1),
+        "peak_memory_mb": round(peak_memory_mb(), 1),
     }
+    if earlier and earlier["scenario"] == result["scenario"]:
+        result["seconds"], result["peak_memory_mb"] = earlier["seconds"], earlier["peak_memory_mb"]
+    elif earlier:
+        result["seconds"] = round(earlier["seconds"] + result["seconds"], 1)
+        result["peak_memory_mb"] = max(earlier["peak_memory_mb"], result["peak_memory_mb"])
     if session.fabric.is_global_zero:
         folder.write_result(result)
     session.end()

@@ -62,7 +62,8 @@ class TrainingSets:
     def labelled(self, step: Step, name: str, encoder: Encoder, previous: Segmenter) -> StepSamples:
         """T_k^bi and R, replay images with what helpers see in them."""
         photos = PhotoSet(self.data.train, step.images, self._labels_to_fill(step))
-        fill = inpainting(previous, self.config.method.inpaint_confidence)
+        confidence = self.config.method.inpaint_confidence
+        fill = inpainting(previous, confidence, step.refined_channels)
         fills, as_photos = self._fills(step), self.config.method.inpaint_on == "photos"
         if fills and as_photos:
             photos = self._filled(photos, fill, previous, name)
@@ -94,16 +95,18 @@ class TrainingSets:
 
     def _filled(self, photos: PhotoSet, fill: Relabel, previous: Segmenter, name: str) -> PhotoSet:
         """T_k^bi with labels that M_{k-1} wrote looking at each photo as a whole."""
+        photos = photos.at(self.config.views.longer_side)
         key = content_key(
-            self.data.train.signature(),
+            photos.dataset.signature(),
             photos.stems,
             photos.table.tolist(),
             previous.fingerprint(),
             self.config.method.inpaint_confidence,
         )
         folder = cache_root() / INPAINTED / key
-        self.supply.banks.append(folder)
-        return relabelled_photos(self.session, photos, fill, folder, f"{name}: inpaint")
+        filled = relabelled_photos(self.session, photos, fill, folder, f"{name}: inpaint")
+        self.supply.banks[folder] = filled.dataset
+        return filled
 
     def _labels_to_fill(self, step: Step) -> LookUp:
         """How the step's labels are seen; void is background where inpainting shall fill it too."""

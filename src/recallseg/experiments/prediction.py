@@ -11,6 +11,7 @@ from torch import Tensor
 from recallseg.data import open_dataset
 from recallseg.data.dataset import read_photo
 from recallseg.data.transforms import photo_tensor
+from recallseg.data.working_size import at_working_size
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.step_models import BATCH
 from recallseg.runs.folder import RunFolder
@@ -29,7 +30,7 @@ def bench_prediction(path: Path, photos: int) -> dict[str, Any]:
     pairs = open_dataset(data.name, data.val, data.root).pairs[:photos]
     paths = [pair.photo for pair in pairs]
     predictor = Predictor.open(path, device="cpu")
-    batches = _batches(paths)
+    batches = _batches(paths, predictor.models.working_side)
 
     @torch.no_grad()
     def bare() -> None:
@@ -52,11 +53,11 @@ def bench_prediction(path: Path, photos: int) -> dict[str, Any]:
     }
 
 
-def _batches(paths: list[Path]) -> list[Tensor]:
-    """The photos as tensors (B,3,H,W), those of one size together."""
+def _batches(paths: list[Path], side: int | None) -> list[Tensor]:
+    """The photos as tensors (B,3,H,W) as the model looks at them, those of one size together."""
     by_size: dict[tuple[int, int], list[Tensor]] = {}
     for path in paths:
-        photo = read_photo(path)
+        photo = at_working_size(read_photo(path), side)
         by_size.setdefault(photo.size, []).append(photo_tensor(photo))
     return [
         torch.stack(group[start : start + BATCH])

@@ -7,6 +7,7 @@ k·stride pixels, so every photo is padded to such a size on its right and below
 is cut off again. Nothing else turns features into pixels.
 """
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import torch
@@ -55,3 +56,52 @@ def _weights(count: int, cells: int, stride: int, every: int) -> Tensor:
     places = ((pixels + 0.5) / stride - 0.5).clamp(0, cells - 1)
     apart = (places[:, None] - torch.arange(cells)[None]).abs()
     return (1 - apart).clamp(min=0).float()
+
+
+def to_own_pixels(
+    maps: Tensor, stride: int, looked_at: tuple[int, int], size: tuple[int, int]
+) -> Tensor:
+    """Maps (B,C,h,w) of photos that were brought to `looked_at` before, bilinearly at the pixels
+    that they had: (B,C,*size)."""
+    wide = _between(maps, -1, _own_places(size[1], looked_at[1], stride, maps))
+    return _between(wide, -2, _own_places(size[0], looked_at[0], stride, maps))
+
+
+def own_rows(
+    maps: Tensor,
+    stride: int,
+    looked_at: tuple[int, int],
+    size: tuple[int, int],
+    at_once: int,
+) -> Iterator[tuple[slice, Tensor]]:
+    """`to_own_pixels` by bands of rows that hold about `at_once` numbers, for large photos.
+
+    A photo that was looked at as it is comes whole, by `to_pixels`.
+    """
+    if looked_at == size:
+        yield slice(0, size[0]), to_pixels(maps, stride, size)
+        return
+    wide = _between(maps, -1, _own_places(size[1], looked_at[1], stride, maps))
+    places = _own_places(size[0], looked_at[0], stride, maps)
+    each = max(1, at_once // (maps.shape[-3] * size[1]))
+    for start in range(0, size[0], each):
+        rows = slice(start, start + each)
+        yield rows, _between(wide, -2, places[rows])
+
+
+def _own_places(count: int, looked_at: int, stride: int, maps: Tensor) -> Tensor:
+    """Where `count` pixels lie among the cells of a side that was `looked_at` long for them."""
+    pixels = torch.arange(count, device=maps.device, dtype=torch.float32)
+    return (pixels + 0.5) * (looked_at / (count * stride)) - 0.5
+
+
+def _between(maps: Tensor, dim: int, places: Tensor) -> Tensor:
+    """Maps at places between their cells along one side; beyond the last cell it goes on."""
+    last = maps.shape[dim] - 1
+    places = places.clamp(0, last)
+    before = places.floor().long()
+    after = (before + 1).clamp(max=last)
+    share = (places - before).to(maps.dtype)
+    if dim == -2:
+        share = share[:, None]
+    return torch.lerp(maps.index_select(dim, before), maps.index_select(dim, after), share)

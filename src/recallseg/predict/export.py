@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
 from recallseg.model import Segmenter
-from recallseg.model.geometry import to_pixels
+from recallseg.model.geometry import to_own_pixels, to_pixels
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 
@@ -30,10 +31,13 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
 
     Input `images`: RGB bytes, uint8 (B, 3, H, W), of any batch and size. Outputs: `logits`, float
     (B, C, H, W), and `mask`, uint8 (B, H, W). The metadata's `classes` is a JSON list of names.
+    Where the model has a working size, `longer_side` in the metadata, the file itself brings photos
+    to it and logits back.
     """
     _require("onnx", "onnxscript")
     folder = RunFolder.existing(path)
     model, index = open_model(folder, step)
+    side = folder.config.views.longer_side
     about = {
         "classes": json.dumps(folder.class_names(index), ensure_ascii=False),
         "step": str(index),
@@ -41,7 +45,9 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
         "dataset": folder.config.data.name,
         "input": "RGB bytes 0-255, uint8 (batch, 3, height, width)",
     }
-    program = _traced(Exportable(model))
+    if side is not None:
+        about["longer_side"] = str(side)
+    program = _traced(Exportable(model, side))
     program.model.metadata_props.update(about)
     with atomic_path(out) as temporary:
         program.save(temporary, external_data=False)
@@ -55,8 +61,9 @@ class Exportable(nn.Module):
     is slow to follow.
     """
 
-    def __init__(self, model: Segmenter) -> None:
+    def __init__(self, model: Segmenter, longer_side: int | None = None) -> None:
         super().__init__()
+        self.longer_side = longer_side
         self.encoder = deepcopy(model.encoder).freeze()
         self.decoder = deepcopy(model.decoder).requires_grad_(False)
         for module in self.encoder.modules():
@@ -66,10 +73,25 @@ class Exportable(nn.Module):
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B,C,H,W) and masks (B,H,W) of RGB bytes (B,3,H,W)."""
-        coarse = self.decoder.plain(self.encoder(images))
         size = (images.shape[-2], images.shape[-1])
-        logits = to_pixels(coarse, self.encoder.stride, size)
+        if self.longer_side is None:
+            coarse = self.decoder.plain(self.encoder(images))
+            logits = to_pixels(coarse, self.encoder.stride, size)
+        else:
+            small = _brought_to(images, self.longer_side)
+            looked_at = (small.shape[-2], small.shape[-1])
+            coarse = self.decoder.plain(self.encoder(small))
+            logits = to_own_pixels(coarse, self.encoder.stride, looked_at, size)
         return logits, logits.argmax(dim=1).to(torch.uint8)
+
+
+def _brought_to(images: Tensor, longer_side: int) -> Tensor:
+    """`data.working_size` for a batch of bytes, in operations that ONNX has."""
+    height, width = images.shape[-2:]
+    longest = torch.sym_max(height, width)  # type: ignore[no-untyped-call]
+    size = [(2 * side * longer_side + longest) // (2 * longest) for side in (height, width)]
+    small = F.interpolate(images.float(), size, mode="bilinear", antialias=True)
+    return small.round().clamp(0, 255).to(torch.uint8)
 
 
 def _traced(module: Exportable) -> Any:  # noqa: ANN401

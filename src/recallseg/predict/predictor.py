@@ -25,6 +25,7 @@ class Predictor:
         tile: int = TILE,
         margin: int = MARGIN,
         longer_side: int | None = None,
+        working_side: int | None = None,
         device: str | torch.device | None = None,
     ) -> None:
         self.models = StepModels(
@@ -33,6 +34,7 @@ class Predictor:
             tile=tile,
             margin=margin,
             longer_side=longer_side,
+            working_side=working_side,
             device=device,
         )
         self.step, self.class_names = step, tuple(class_names)
@@ -45,13 +47,23 @@ class Predictor:
         step: int | None = None,
         *,
         longer_side: int | None = None,
+        native: bool = False,
         device: str | torch.device | None = None,
     ) -> "Predictor":
-        """The model of a run folder after a step, by default its last complete one."""
+        """The model of a run folder after a step, by default its last complete one.
+
+        It looks at photos at the size at which it learned; with `native` at their own, in tiles.
+        """
         folder = RunFolder.existing(Path(path))
         model, index = open_model(folder, step)
-        names = folder.class_names(index)
-        return cls(model, names, step=index, longer_side=longer_side, device=device)
+        return cls(
+            model,
+            folder.class_names(index),
+            step=index,
+            longer_side=longer_side,
+            working_side=None if native else folder.config.views.longer_side,
+            device=device,
+        )
 
     def predict(self, photo: Photo) -> Prediction:
         """The segmentation of a photo, at the photo's size."""

@@ -11,10 +11,11 @@ from torch import Tensor
 
 from recallseg.data.dataset import Mask
 from recallseg.data.transforms import photo_tensor
+from recallseg.data.working_size import at_working_size, working_size
 from recallseg.errors import RecallsegError
 from recallseg.model import Encoder, Segmenter
 from recallseg.model.cores import on_every_core
-from recallseg.predict.deciding import decide, predictions_of
+from recallseg.predict.deciding import CoarseLook, decide, predictions_of
 from recallseg.predict.photos import Photo, as_image, shrunk
 from recallseg.predict.prediction import Prediction, Tally
 from recallseg.predict.tiles import Span, windows
@@ -35,7 +36,7 @@ class Seen(Mapping[int, Prediction]):
 
     size: tuple[int, int]
     """Width and height of the photo."""
-    looked_at: dict[int, Prediction]
+    looked_at: Mapping[int, Prediction | CoarseLook]
     """By step, at the size that the models looked at."""
 
     def __getitem__(self, step: int) -> Prediction:
@@ -51,11 +52,12 @@ class Seen(Mapping[int, Prediction]):
 class StepModels:
     """The models of a run after some of its steps, ready for photos of any size.
 
-    A photo of up to `tile`² pixels is looked at as a whole, exactly as in the evaluation. A larger
-    one is looked at in tiles, in memory that does not grow with it but for the photo and its masks.
-    With `longer_side`, larger photos are shrunk to it first and their masks enlarged again: a
-    model knows things at the size at which it learned them. Steps that share an encoder share
-    what it makes of a photo or of a tile.
+    With a `working_side`, the size at which the models learned, every photo is brought to it, and
+    what is seen there is decided at the photo's own pixels, exactly as in the evaluation. Models
+    that learned from photos as they were look so at photos of up to `tile`² pixels; larger ones
+    they look at in tiles, in memory that does not grow with them but for the photo and its masks.
+    With `longer_side`, larger photos are shrunk to it first and their masks enlarged again. Steps
+    that share an encoder share what it makes of a photo or of a tile.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class StepModels:
         tile: int = TILE,
         margin: int = MARGIN,
         longer_side: int | None = None,
+        working_side: int | None = None,
         device: str | torch.device | None = None,
     ) -> None:
         self.device = default_device() if device is None else torch.device(device)
@@ -75,6 +78,7 @@ class StepModels:
         }
         self.class_names = {step: tuple(class_names[step]) for step in self.by_step}
         self.tile, self.margin, self.longer_side = tile, margin, longer_side
+        self.working_side = working_side and min(working_side, longer_side or working_side)
 
     def look(
         self,
@@ -96,8 +100,9 @@ class StepModels:
 
     def _look(self, photos: Iterable[Photo], glance: "Glance") -> Iterator[Seen]:
         for window in self._read_ahead(photos):
-            small = [shrunk(image, self.longer_side) for image in window]
-            if self._is_large(small[0]):
+            small = [self._small(image) for image in window]
+            looked_at: Sequence[Mapping[int, Prediction | CoarseLook]]
+            if self._is_large(small[0].size):
                 looked_at = [glance.in_tiles(small[0])]
             else:
                 looked_at = glance.in_batches(small)
@@ -111,7 +116,8 @@ class StepModels:
         for photo in photos:
             image = as_image(photo)
             size = image.width * image.height
-            alone = self._is_large(image)
+            looked_at = working_size(image.size, self.working_side)
+            alone = self._is_large(image.size) or self._is_large(looked_at)
             if window and (alone or len(window) == AHEAD or pixels + size > AHEAD_PIXELS):
                 yield window
                 window, pixels = [], 0
@@ -123,8 +129,14 @@ class StepModels:
         if window:
             yield window
 
-    def _is_large(self, image: Image.Image) -> bool:
-        return image.width * image.height > self.tile**2
+    def _small(self, image: Image.Image) -> Image.Image:
+        """A photo as the models look at it."""
+        if self.working_side is not None:
+            return at_working_size(image, self.working_side)
+        return shrunk(image, self.longer_side)
+
+    def _is_large(self, size: tuple[int, int]) -> bool:
+        return size[0] * size[1] > self.tile**2
 
 
 @dataclass(frozen=True)
@@ -135,8 +147,8 @@ class Glance:
     steps: list[int]
     still_wanted: Callable[[], None]
 
-    def in_batches(self, images: Sequence[Image.Image]) -> list[dict[int, Prediction]]:
-        """The predictions of small photos, those of one size together."""
+    def in_batches(self, images: Sequence[Image.Image]) -> list[dict[int, Prediction | CoarseLook]]:
+        """What is seen in small photos, those of one size together."""
         by_size: dict[tuple[int, int], list[int]] = {}
         for row, image in enumerate(images):
             by_size.setdefault(image.size, []).append(row)
@@ -146,12 +158,14 @@ class Glance:
             for start in range(0, len(rows), BATCH)
         ]
 
-        def look(batch: Sequence[int]) -> dict[int, list[Prediction]]:
+        def look(batch: Sequence[int]) -> dict[int, Sequence[Prediction | CoarseLook]]:
             pixels = torch.stack([photo_tensor(images[row]) for row in batch])
             names = self.models.class_names
+            if self.models.working_side is not None:
+                return dict(self._coarse(pixels))
             return {step: predictions_of(each, names[step]) for step, each in self._logits(pixels)}
 
-        by_row: list[dict[int, Prediction]] = [{} for _ in images]
+        by_row: list[dict[int, Prediction | CoarseLook]] = [{} for _ in images]
         for batch, by_step in zip(batches, _each(look, batches), strict=True):
             for step, predictions in by_step.items():
                 for row, prediction in zip(batch, predictions, strict=True):
@@ -184,16 +198,29 @@ class Glance:
         }
 
     def _logits(self, pixels: Tensor) -> Iterator[tuple[int, Tensor]]:
-        """Each step's logits (B, C, H, W) of photos (B, 3, H, W), which are encoded once."""
-        pixels = pixels.to(self.models.device)
+        """Each step's logits (B, C, H, W) of photos (B, 3, H, W)."""
         size = (pixels.shape[-2], pixels.shape[-1])
+        for step, model, features in self._encoded(pixels):
+            yield step, model(features=features, size=size).logits
+
+    def _coarse(self, pixels: Tensor) -> Iterator[tuple[int, list[CoarseLook]]]:
+        """What each step says of photos (B, 3, H, W), to be decided at their own sizes later."""
+        size = (pixels.shape[-2], pixels.shape[-1])
+        for step, model, features in self._encoded(pixels):
+            names, stride = self.models.class_names[step], model.encoder.stride
+            maps = model.decoder(features)
+            yield step, [CoarseLook(each[None], stride, size, names) for each in maps]
+
+    def _encoded(self, pixels: Tensor) -> Iterator[tuple[int, Segmenter, Tensor]]:
+        """Each step's model with the features of photos (B, 3, H, W), which are encoded once."""
+        pixels = pixels.to(self.models.device)
         encoded: tuple[Encoder, Tensor] | None = None
         for step in self.steps:
             self.still_wanted()
             model = self.models.by_step[step]
             if encoded is None or encoded[0] is not model.encoder:
                 encoded = model.encoder, model.encoder(pixels)
-            yield step, model(features=encoded[1], size=size).logits
+            yield step, model, encoded[1]
 
 
 def default_device() -> torch.device:

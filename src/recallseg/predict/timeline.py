@@ -26,7 +26,12 @@ class Timeline:
         self.path, self.method = path, folder.config.method.name
         self.class_names = {step: tuple(folder.class_names(step)) for step in opened}
         self.models = StepModels(
-            opened, self.class_names, tile=tile, margin=margin, longer_side=longer_side
+            opened,
+            self.class_names,
+            tile=tile,
+            margin=margin,
+            longer_side=longer_side,
+            working_side=folder.config.views.longer_side,
         )
 
     def steps(self) -> list[dict[str, Any]]:

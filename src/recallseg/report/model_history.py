@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.taught_folder import TaughtFolder
 
 
 def model_history(path: Path) -> dict[str, Any]:
     """Everything that a run folder records about its model, as JSON values."""
-    folder = RunFolder.existing(path)
+    folder = TaughtFolder.existing(path)
     config, classes, result = folder.config, folder.learned(), folder.result
     stored = any(step.stored_masks() for _, step in folder.steps())
     return {
@@ -21,6 +22,9 @@ def model_history(path: Path) -> dict[str, Any]:
         "setup": config.scenario.setup,
         "seed": config.seed,
         "encoder": config.model.encoder,
+        "longer_side": config.views.longer_side,
+        "measured_on": config.data.val_root and str(config.data.val_root),
+        "seconds": result and result["seconds"],
         "finished": result is not None,
         "keeps_photos": stored or bool(result and result["keeps_photos"]),
         "steps": [
@@ -34,12 +38,14 @@ def model_history(path: Path) -> dict[str, Any]:
     }
 
 
-def _step(folder: RunFolder, index: int, names: list[str], photos: int | None) -> dict[str, Any]:
-    step, metrics = folder.step(index), folder.scores(index)
+def _step(folder: TaughtFolder, index: int, names: list[str], photos: int | None) -> dict[str, Any]:
+    step, metrics, call = folder.step(index), folder.scores(index), folder.call(index)
     return {
         "step": index,
         "classes": names,
+        "refined": folder.learned().get("refined", {}).get(str(index), []),
         "learned": index in folder.finished_steps(),
+        "seconds": call and call["seconds"],
         "own_encoder": step.encoder.is_file(),
         "photos": photos,
         "stored_photos": len(step.stored_masks()),

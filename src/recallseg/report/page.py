@@ -19,6 +19,7 @@ from recallseg.report.galleries import Gallery, galleries_of
 from recallseg.report.images import colour
 from recallseg.report.kept_bytes import kept_megabytes
 from recallseg.report.pictures import Example, Viewer
+from recallseg.report.repeating import commands
 from recallseg.report.results import Tasks, initial_classes, share_of_joint
 from recallseg.report.runs import Run, Task, read_runs
 from recallseg.report.series import Series, Value, joint_of, series_of, settings_except
@@ -108,7 +109,7 @@ def chapter(tasks: Tasks, task: Task) -> Chapter:
     all_series = tasks[task]
     examples, why_no_examples = _examples(all_series)
     longest = max((series.first for series in all_series), key=lambda run: len(run.steps))
-    added = [", ".join(classes) for classes in longest.classes["steps"]]
+    added = [longest.added(step) for step in range(len(longest.classes["steps"]))]
     return Chapter(
         task=task,
         bars=[_bar(tasks, task, series) for series in all_series if series.first.steps],
@@ -160,7 +161,7 @@ def _curves(tasks: Tasks, task: Task, longest: Run) -> Iterator[tuple[str, Marku
     if steps < 2:
         return
     joint = joint_of(tasks, task)
-    labels = ["step 0", *(", ".join(names[:2]) for names in longest.classes["steps"][1:steps])]
+    labels = ["step 0", *(longest.added(step, 2) for step in range(1, steps))]
     for kind, what in CURVES.items():
         curves: dict[str, list[float | None]] = {}
         for series in tasks[task]:
@@ -232,7 +233,7 @@ def _details(run: Run) -> dict[str, Any]:
         "time": str(timedelta(seconds=round(result["seconds"]))) if "seconds" in result else "–",
         "memory": f"{result['peak_memory_mb']:.0f} MB" if "peak_memory_mb" in result else "–",
         "versions": ", ".join(f"{k} {v}" for k, v in result.get("versions", {}).items()) or "–",
-        "command": f"recallseg run {run.folder.settings}",
+        "command": "\n".join(commands(run)),
         "config": dump_config(run.config),
     }
 

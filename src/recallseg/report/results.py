@@ -105,8 +105,7 @@ def rounds(task: Task, all_series: list[Series]) -> Iterator[Table]:
 
 
 def _added(run: Run, step: int) -> str:
-    classes = run.classes["steps"][step]
-    return f"{step}: {', '.join(classes[:2])}{' …' if len(classes) > 2 else ''}"
+    return f"{step}: {run.added(step, 2)}"
 
 
 def _newest(series: Series, step: int, key: Literal["iou", "pixel_accuracy"] | None) -> Cell:

@@ -69,6 +69,14 @@ class Run:
         """The name of the method in tables."""
         return self.row["title"]
 
+    def added(self, step: int, most: int | None = None) -> str:
+        """What a step was about: its new classes, `most` of them, or those that it refined."""
+        names = self.classes["steps"][step]
+        if not names:
+            refined = self.classes.get("refined", {}).get(str(step), [])
+            return f"more of {', '.join(refined)}"
+        return ", ".join(names[:most]) + (" …" if most and len(names) > most else "")
+
     @property
     def missing(self) -> str | None:
         """What is missing from the run, or None."""

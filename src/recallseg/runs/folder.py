@@ -2,6 +2,7 @@
 
     config.yaml  classes.json  encoder.safetensors  metrics.jsonl  result.json
     step-k/{decoder.safetensors, helper.safetensors, metrics.json, predictions.zip}
+    step-k/{call.json, comparison.json} (where `recallseg learn` taught the step)
     mapping.json  replay/{manifest.jsonl, gallery.zip}  README.md  state/ (only while unfinished)
 
 It holds no photo of any step, and no features of one, except where a method stores photos. Nobody
@@ -12,7 +13,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
@@ -105,7 +106,7 @@ class RunFolder:
             )
 
     @classmethod
-    def existing(cls, path: Path) -> "RunFolder":
+    def existing(cls, path: Path) -> Self:
         """A folder that holds a run; any other is an error."""
         if not cls.is_one(path):
             raise RecallsegError(f"{path} is not a run folder: it has no config.yaml.")

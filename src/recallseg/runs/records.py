@@ -43,6 +43,17 @@ class ClassRecord(TypedDict):
     row: NotRequired[RowRecord]
     lists: NotRequired[str]
     """A hash of the photos of all steps, where lists named them."""
+    refined: NotRequired[dict[str, list[str]]]
+    """By the numbers of steps that added no class: the classes of which they had more photos."""
+
+
+class ConfusionRecord(TypedDict):
+    """A share of a class's pixels that is taken for another class."""
+
+    true: str
+    seen: str
+    share: float
+    """In percent of the pixels of `true`."""
 
 
 class StepRecord(TypedDict):
@@ -59,6 +70,42 @@ class StepRecord(TypedDict):
     pixel_accuracy: Means
     """By class."""
     pixels: NotRequired[int]
+    iou_without_new: NotRequired[Means]
+    """By class, with the pixels of the step's new classes left out: what can be compared with the
+    scores of the step before, which left them out too."""
+    confusions: NotRequired[list[ConfusionRecord]]
+    """The largest, the worst first."""
+
+
+class ComparisonRecord(TypedDict):
+    """`step-k/comparison.json`: a model before and after a step, on the same pixels."""
+
+    step: int
+    before: Means
+    """IoU by class of the model of the step before, measured now."""
+    after: Means
+    """IoU by class after the step; the pixels of new classes count for neither."""
+    new: Means
+    """IoU by new class, of all pixels."""
+    confusions: list[ConfusionRecord]
+    photos: int
+    """How many photos both were measured on."""
+
+
+class CallRecord(TypedDict):
+    """`step-k/call.json`: the call of `recallseg learn` that taught a step."""
+
+    data: str
+    classes: list[str]
+    source: str | None
+    """As it was given; None where the model's own was kept."""
+    val: str | None
+    """The photos that were measured on, given then or before."""
+    overrides: list[str]
+    allow_forgetting: bool
+    photos: str
+    """A hash of the photos and masks that it learned from."""
+    seconds: float
 
 
 class ResultRecord(TypedDict):

@@ -1,6 +1,6 @@
 """A scenario is a sequence of steps (paper, sec. 3)."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -38,6 +38,13 @@ class Step:
     images: tuple[str, ...] = field(repr=False)
     old_labels_visible: bool = False
     """True in the sequential setup, where old classes keep their labels."""
+    refined: tuple[int, ...] = ()
+    """Old classes of which the step has more photos, where it adds none."""
+
+    @property
+    def taught(self) -> tuple[int, ...]:
+        """The classes that the step's photos show and label: new ones, or those it refines."""
+        return self.new_classes or self.refined
 
     @property
     def classes(self) -> tuple[int, ...]:
@@ -54,7 +61,16 @@ class Step:
         """How training sees labels: classes that are not of this step are background."""
         if self.old_labels_visible:
             return look_up(self.classes)
+        if self.refined:
+            table = look_up(())
+            table[list(self.refined)] = self.refined_channels
+            return table
         return look_up(self.new_classes, first=1 + len(self.old_classes))
+
+    @property
+    def refined_channels(self) -> list[int]:
+        """The channels of the classes that it refines."""
+        return [1 + self.classes.index(label) for label in self.refined]
 
     @cached_property
     def evaluation_table(self) -> LookUp:
@@ -93,9 +109,11 @@ class Scenario(Sequence[Step]):
         order: Sequence[int] | None = None,
         lists: Sequence[Collection[str]] | None = None,
         past: int = 0,
+        refined: Mapping[int, Sequence[int]] | None = None,
     ) -> None:
         """`lists` are the photos of each step, instead of a rule. The photos of the first `past`
-        steps are gone; the presence table knows the others'."""
+        steps are gone; the presence table knows the others'. `refined` are the classes of steps
+        that add none."""
         if setup not in SETUPS:
             raise unknown_name("setup", setup, SETUPS)
         if rule not in RULES:
@@ -104,7 +122,8 @@ class Scenario(Sequence[Step]):
         self.class_names = tuple(class_names)
         check_class_count(len(self.class_names) - 1, f"The scenario {spec}")
         self.order = _checked_order(order, len(self.class_names))
-        self.sizes = parse_spec(spec, len(self.order))
+        self.refined = {index: tuple(labels) for index, labels in (refined or {}).items()}
+        self.sizes = parse_spec(spec, len(self.order), self.refined)
         self.presence, self.lists = presence, lists
         self._steps = self._build(presence, past)
 
@@ -113,12 +132,12 @@ class Scenario(Sequence[Step]):
         start, taken = 0, np.zeros(len(presence.stems), dtype=np.bool_)
         for index, size in enumerate(self.sizes):
             old, new = self.order[:start], self.order[start : start + size]
-            later = self.order[start + size :]
-            chosen = self._choose(presence, index, new, later, taken)
+            later, refined = self.order[start + size :], self.refined.get(index, ())
+            chosen = self._choose(presence, index, new or refined, later, taken)
             taken |= chosen
             images = tuple(presence.stems[row] for row in np.flatnonzero(chosen))
             if not images and index >= past:
-                names = ", ".join(self.class_names[label] for label in new)
+                names = ", ".join(self.class_names[label] for label in new or refined)
                 raise RecallsegError(f"Step {index} ({names}) has no training photos.")
             if self.lists is not None and not (chosen & presence.rows_with(new)).any():
                 raise RecallsegError(
@@ -126,7 +145,7 @@ class Scenario(Sequence[Step]):
                     "of that step; give lists of this scenario, whose indices count the photos of "
                     "this training split in its order."
                 )
-            steps.append(Step(index, new, old, images, self.setup == "sequential"))
+            steps.append(Step(index, new, old, images, self.setup == "sequential", refined))
             start += size
         return tuple(steps)
 
@@ -181,6 +200,10 @@ class Scenario(Sequence[Step]):
     def lists_key(self) -> str | None:
         """A hash of the photos of all steps, where lists named them."""
         return None if self.lists is None else content_key([sorted(each) for each in self.lists])
+
+    def last_that_added(self, step: Step) -> Step:
+        """The last step before `step` that added classes; step 0 always did."""
+        return next(each for each in reversed(self[: step.index]) if each.new_classes)
 
     def photos_without_new_classes(self, step: Step) -> int:
         """How many photos of a step show none of its classes: none, unless lists say so."""

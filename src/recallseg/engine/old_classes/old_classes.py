@@ -31,7 +31,7 @@ class OldClasses:
         self.config = session.config
         self.helpers = Helpers(session.config, folder)
         settings = self.config.replay.settings
-        self.block = ReplayBlock(session, settings) if settings else None
+        self.block = ReplayBlock(session, settings, data.must_replay) if settings else None
 
     @property
     def needs_helpers(self) -> bool:
@@ -41,7 +41,7 @@ class OldClasses:
 
     def learn(self, step: Step) -> None:
         """Train S on (C_k, T_k), where the source has something to learn (paper, sec. 5)."""
-        if self.block is None:
+        if self.block is None or not step.new_classes:
             return
         memory = self.folder.source_memory
         learned = self.block.source.learn(lesson_of(self.session, self.data, step, memory))
@@ -65,10 +65,13 @@ class OldClasses:
         replayed = []
         for earlier in self.data.scenario[: step.index]:
             for label in earlier.new_classes:
+                if label in step.refined:
+                    continue
                 [class_name] = self.data.scenario.names([label])
                 labeller = self._labeller(label, earlier, step, previous)
                 photos = block.photos(class_name, labeller, self.config.replay.images_per_class)
                 if photos is None:
+                    block.check_may_forget(class_name)
                     continue
                 samples = self._samples_of(photos, name, previous.encoder)
                 if self.config.replay.label_on == "views":
@@ -92,7 +95,8 @@ class OldClasses:
         found = []
         for label in step.new_classes:
             [class_name] = self.data.scenario.names([label])
-            labeller = Labeller(model, 1 + step.classes.index(label), IDENTITY)
+            side = self.config.views.longer_side
+            labeller = Labeller(model, 1 + step.classes.index(label), IDENTITY, side)
             photos = self.block.photos(class_name, labeller, self.config.replay.new_images)
             if photos is not None:
                 samples = self._samples_of(photos, name, taught.encoder)
@@ -106,18 +110,23 @@ class OldClasses:
         return self.supply.samples(encoder, photos, f"{name}: {photos.dataset.name}")
 
     def _labeller(self, label: int, earlier: Step, step: Step, previous: Segmenter) -> Labeller:
-        """Who labels images of a class of C_i at step k: D^H_{C_i}, or the previous model."""
-        if self.config.replay.labels == "previous":
+        """Who labels images of a class of C_i at step k: D^H_{C_i}, or the previous model.
+
+        No helper saw the photos of a step that refined a class; the previous model learned them.
+        """
+        was_refined = any(label in each.refined for each in self.data.scenario[: step.index])
+        if self.config.replay.labels == "previous" or was_refined:
             classes, model = step.old_classes, previous
         else:
-            last = self.data.scenario[step.index - 1]
+            last = self.data.scenario.last_that_added(step)
             helper = self.helpers.who_knows(label, earlier, last)
             classes = helper.classes
             model = Segmenter(previous.encoder, self.helpers.trained(helper, previous.encoder))
         channels = np.zeros(256, dtype=np.uint8)
         channels[1 : 1 + len(classes)] = [1 + step.old_classes.index(known) for known in classes]
         model = self.session.fabric.to_device(model).eval()
-        return Labeller(model, 1 + classes.index(label), channels)
+        side = self.config.views.longer_side
+        return Labeller(model, 1 + classes.index(label), channels, side)
 
     def store(self, step: Step, encoder: Encoder) -> None:
         """Keep true samples of a step if the method does, as large as its helper would be."""

@@ -11,10 +11,12 @@ import torch
 from recallseg.config import SourceSettings
 from recallseg.data.dataset import Mask, Pair, SegmentationDataset, read_photo
 from recallseg.data.transforms import photo_tensor
+from recallseg.data.working_size import at_working_size
 from recallseg.engine.old_classes.exhibits import Exhibit, choose
 from recallseg.engine.samples.photo_labels import IDENTITY, write_labels
 from recallseg.engine.samples.views import PhotoSet
 from recallseg.engine.session import Session
+from recallseg.errors import RecallsegError
 from recallseg.files import cache_root, content_key
 from recallseg.model import Segmenter
 from recallseg.replay import ReplayPhoto, Source
@@ -36,20 +38,26 @@ class Labeller:
     """The model's channel of the class."""
     channels: LookUp
     """From the model's channels to those of the main model."""
+    longer_side: int | None = None
+    """The size at which the model looks at photos."""
 
     @torch.no_grad()
     def label(self, photo: Path) -> PseudoLabel:
         """The pseudo-label of a photo."""
         device = next(self.model.parameters()).device
-        seen = self.model(photo_tensor(read_photo(photo))[None].to(device))
+        image = at_working_size(read_photo(photo), self.longer_side)
+        seen = self.model(photo_tensor(image)[None].to(device))
         return pseudo_label(seen.logits, self.queried, self.channels)
 
 
 class ReplayBlock:
     """Fetches and labels images of old classes, once for everything that they depend on."""
 
-    def __init__(self, session: Session, settings: SourceSettings) -> None:
-        self.session, self.settings = session, settings
+    def __init__(
+        self, session: Session, settings: SourceSettings, must_replay: bool = False
+    ) -> None:
+        """With `must_replay`, a class without images is an error and not only a warning."""
+        self.session, self.settings, self.must_replay = session, settings, must_replay
         self.source: Source = settings.open()
         self.config = session.config.replay
         self.manifest: list[dict[str, Any]] = []
@@ -59,6 +67,14 @@ class ReplayBlock:
         """Begin the account of a new step."""
         self.manifest.clear()
         self.gallery.clear()
+
+    def check_may_forget(self, class_name: str) -> None:
+        """Refuse to go on without images of an old class, if that was not allowed."""
+        if self.must_replay:
+            raise RecallsegError(
+                f"There is no replay image in which '{class_name}' is seen, so it would be "
+                "forgotten; give other images of it, or --allow-forgetting."
+            )
 
     def summary(self) -> str:
         """The step's account in a sentence."""
@@ -123,5 +139,6 @@ class ReplayBlock:
         filters = self.config.filters.model_dump()
         channels = labeller.channels.tolist()
         hashes = [photo.sha256 for photo in photos]
-        seen_by = (labeller.model.fingerprint(), labeller.queried, channels)
+        size = () if labeller.longer_side is None else (labeller.longer_side,)
+        seen_by = (labeller.model.fingerprint(), labeller.queried, channels, *size)
         return content_key(LABELS, class_name, hashes, *seen_by, filters)

@@ -76,4 +76,5 @@ def relabelled_photos(
         for number, pair in enumerate(dataset.pairs)
     )
     written = SegmentationDataset(dataset.name, folder, dataset.split, (), pairs)
+    written = written.at(dataset.longer_side)
     return PhotoSet(written, photos.stems, IDENTITY)

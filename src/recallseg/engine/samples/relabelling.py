@@ -29,9 +29,9 @@ Relabel = Callable[[Batch], Tensor]
 VIEWS_AT_ONCE = 32
 
 
-def inpainting(previous: Segmenter, confidence: float = 0.0) -> Relabel:
-    """Background takes what the previous model sees there (paper: Y^bi)."""
-    return lambda batch: inpaint(batch.labels, _logits(previous, batch), confidence)
+def inpainting(previous: Segmenter, confidence: float = 0.0, never: Sequence[int] = ()) -> Relabel:
+    """Background takes what the previous model sees there (paper: Y^bi), but none in `never`."""
+    return lambda batch: inpaint(batch.labels, _logits(previous, batch), confidence, never)
 
 
 def labelling(helper: Segmenter, channel_of: LookUp) -> Relabel:

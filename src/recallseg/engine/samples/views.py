@@ -2,7 +2,7 @@
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,13 +46,18 @@ class PhotoSet:
     stems: Sequence[str]
     table: LookUp
 
+    def at(self, longer_side: int | None) -> "PhotoSet":
+        """The same photos, brought to a size when they are read."""
+        return replace(self, dataset=self.dataset.at(longer_side))
+
 
 @dataclass
 class Supply:
     """Makes samples for one run, and knows which stored features it used."""
 
     session: Session
-    banks: list[Path] = field(default_factory=list)
+    banks: dict[Path, SegmentationDataset] = field(default_factory=dict)
+    """Folders of stored features and labels, and the photos that they are of."""
 
     def __post_init__(self) -> None:
         folder, limit = cache_root() / BANK, self.session.config.bank.budget_gb * 2**30
@@ -63,8 +68,9 @@ class Supply:
         self._told: set[SetKey] = set()
 
     def samples(self, encoder: Encoder, photos: PhotoSet, name: str) -> Samples:
-        """Samples of a set of photos, for a training called `name`."""
+        """Samples of a set of photos, for a training called `name`, at the model's working size."""
         config = self.session.config
+        photos = photos.at(config.views.longer_side)
         recipe = view_recipe(config.views, encoder)
         if not (encoder.frozen and config.bank.enabled):
             subset = photos.dataset.subset(photos.stems)
@@ -98,13 +104,15 @@ class Supply:
         if not (self.session.config.bank.enabled and encoder.frozen):
             return None
         self._recount()
+        dataset = dataset.at(self.session.config.views.longer_side)
         return NativeBank(cache_root() / BANK, dataset, encoder, self.validation_budget)
 
-    def drop(self) -> None:
-        """Delete the features of training photos that were stored."""
-        for bank in self.banks:
+    def drop(self, but: SegmentationDataset | None = None) -> None:
+        """Delete the features of training photos that were stored; `but` some are still wanted."""
+        wanted = but and but.at(self.session.config.views.longer_side)
+        for bank in [path for path, photos in self.banks.items() if photos != wanted]:
             shutil.rmtree(bank, ignore_errors=True)
-        self.banks.clear()
+            del self.banks[bank]
 
     def _fill(self, bank: FeatureBank, rows: list[int], name: str) -> None:
         """Encode what is missing while there is room, every process its share.
@@ -120,7 +128,7 @@ class Supply:
         with reporter.phase(f"{name}: encode", len(share)) as phase:
             bank.fill(share, phase.advance)
         fabric.barrier()
-        self.banks.append(bank.folder)
+        self.banks[bank.folder] = bank.dataset
 
     def _recount(self) -> None:
         """See what other processes and runs have stored or deleted by now."""

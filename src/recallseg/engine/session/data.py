@@ -20,6 +20,8 @@ class RunData:
     train: SegmentationDataset
     val: SegmentationDataset | None
     """None where a model is not to be measured."""
+    must_replay: bool = False
+    """Whether an old class without replay images is an error; if not, it may be forgotten."""
 
     @classmethod
     def open(cls, config: RunConfig) -> "RunData":

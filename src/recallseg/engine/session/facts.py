@@ -50,6 +50,10 @@ def class_record(
         "photo_bytes": _kept(sizes, earlier.get("photo_bytes", []) if earlier else []),
         "row": row,
     }
+    if scenario.refined:
+        record["refined"] = {
+            str(index): scenario.names(labels) for index, labels in scenario.refined.items()
+        }
     if scenario.lists_key is not None:
         record["lists"] = scenario.lists_key
     return record
