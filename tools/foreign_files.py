@@ -1,12 +1,13 @@
 """Write `tests/foreign/`: one small dataset in the formats of other tools, by those tools.
 
-    pip install datumaro labelme supervision ultralytics
+    pip install datumaro label-studio-sdk labelme supervision ultralytics
     python tools/foreign_files.py tests/foreign
 
 These packages bring OpenCV, Qt and versions of their own, so they are no part of the development
 set-up; what they wrote is kept. `truth/` holds the masks that were meant.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -169,6 +170,37 @@ def write_supervision(root: Path) -> None:
     )
 
 
+def write_labelstudio(root: Path) -> None:
+    """Brush masks and a polygon, a rectangle and an ellipse, as Label Studio exports a task."""
+    from label_studio_sdk.converter.brush import mask2rle
+
+    save_photo(root / "a.png")
+
+    def region(kind: str, name: str, **value: object) -> dict:
+        sizes = {"original_width": WIDTH, "original_height": HEIGHT, "image_rotation": 0}
+        about = {"id": kind, "type": kind, "from_name": "tag", "to_name": "image"}
+        return sizes | about | {"value": value | {kind: [name]}}
+
+    corners = [[x / WIDTH * 100, y / HEIGHT * 100] for x, y in POLYGON]
+    left, top, right, bottom = BOX
+    share = {"x": left / WIDTH * 100, "y": top / HEIGHT * 100, "rotation": 0}
+    share |= {"width": (right - left) / WIDTH * 100, "height": (bottom - top) / HEIGHT * 100}
+    disc = {"x": 27 / WIDTH * 100, "y": 11 / HEIGHT * 100, "rotation": 0}
+    disc |= {"radiusX": 8 / WIDTH * 100, "radiusY": 8 / HEIGHT * 100}
+    hole = disc | {"radiusX": 3 / WIDTH * 100, "radiusY": 3 / HEIGHT * 100}
+    results = [
+        region("polygonlabels", "cat", points=corners, closed=True),
+        region("ellipselabels", "dog", **disc),
+        region("ellipselabels", "background", **hole),
+        region("brushlabels", "dog", format="rle", rle=mask2rle(ring().astype(np.uint8) * 255)),
+        region("rectanglelabels", "cat", **share),
+        region("keypointlabels", "cat", x=1, y=2, width=1),
+    ]
+    task = {"id": 1, "data": {"image": "/data/upload/1/0a1b2c3d-a.png"}, "predictions": []}
+    answers = [{"id": 1, "was_cancelled": False, "result": results}, {"was_cancelled": True}]
+    (root / "tasks.json").write_text(json.dumps([task | {"annotations": answers}]))
+
+
 def main(target: Path) -> None:
     """Write everything anew."""
     target = target.absolute()
@@ -184,6 +216,7 @@ def main(target: Path) -> None:
         write_datumaro(target)
         write_ultralytics(target / "ultralytics")
         write_supervision(target / "supervision")
+        write_labelstudio(target / "labelstudio")
     finally:
         shutil.rmtree(scratch)
 

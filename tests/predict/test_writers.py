@@ -14,6 +14,7 @@ from pycocotools import mask as coco_masks
 from pycocotools.coco import COCO
 
 from recallseg.data import open_dataset
+from recallseg.data.brush import packed_runs, unpacked_runs
 from recallseg.data.importing.importer import import_dataset
 from recallseg.data.importing.regions import Outlines
 from recallseg.data.importing.source_folder import ImportOptions
@@ -21,7 +22,6 @@ from recallseg.errors import RecallsegError
 from recallseg.files import write_json
 from recallseg.predict.prediction import ClassScore, Prediction
 from recallseg.predict.writers import FORMATS, FreeNames
-from recallseg.predict.writers.labelstudio import packed_runs
 from recallseg.predict.writers.outlines import parts_of, simplified
 
 NAMES = ("background", "cat", "Ätna & Söhne")
@@ -67,10 +67,11 @@ def write(name, photos, out, tolerance=0.4):
 
 
 @pytest.mark.parametrize("tolerance", [0, 0.4])
-@pytest.mark.parametrize("name", ["coco", "coco-polygons", "yolo", "labelme"])
+@pytest.mark.parametrize("name", ["coco", "coco-polygons", "yolo", "labelme", "labelstudio"])
 def test_what_is_written_is_imported_again(name, tolerance, photos, tmp_path):
     write(name, photos, tmp_path / "theirs", tolerance)
-    options = ImportOptions(images=tmp_path / "photos" if name.startswith("coco") else None)
+    elsewhere = name not in ("yolo", "labelme")
+    options = ImportOptions(images=tmp_path / "photos" if elsewhere else None)
     report = import_dataset(tmp_path / "theirs", tmp_path / "ours", options=options)
     assert (report.format, report.background) == (name.split("-")[0], 1)
     ours = open_dataset("folder", "train", tmp_path / "ours").renamed(NAMES, other=9)
@@ -80,7 +81,7 @@ def test_what_is_written_is_imported_again(name, tolerance, photos, tmp_path):
         photo, mask = ours.read(row)
         expected = by_content[np.array(photo).tobytes()]
         assert_alike(mask, expected)
-        if tolerance == 0 or name == "coco":
+        if tolerance == 0 or name in ("coco", "labelstudio"):
             np.testing.assert_array_equal(mask, expected)
 
 
@@ -158,6 +159,7 @@ def unpacked(data):
 def test_brush_masks_come_back(hits):
     pixels = unpacked(packed_runs(hits)).reshape(*hits.shape, 4)
     np.testing.assert_array_equal(pixels, np.repeat(hits[..., None] * 255, 4, axis=-1))
+    np.testing.assert_array_equal(unpacked_runs(packed_runs(hits), *hits.shape), hits)
 
 
 def test_runs_longer_than_one_item_are_cut():

@@ -210,6 +210,12 @@ def photo_header(path: Path, max_pixels: int | None = None) -> tuple[tuple[int, 
         return image.size, orientation(image)
 
 
+def image_size(path: Path, called: str, max_pixels: int | None = None) -> tuple[int, int]:
+    """The (width, height) of an image as it lies in its file, of which nothing is decoded."""
+    with _opened(path, called, None, max_pixels) as image:
+        return image.size
+
+
 @contextmanager
 def _opened(
     source: Path | BinaryIO, called: str, formats: tuple[str, ...] | None, max_pixels: int | None

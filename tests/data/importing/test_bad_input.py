@@ -237,3 +237,22 @@ def test_a_photo_that_is_too_large_is_refused_by_its_header(tmp_path, monkeypatc
     with pytest.raises(RecallsegError, match="20×10 px; at most"):
         import_dataset(coco(tmp_path / "in"), tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"rle": [0, 0, 0, 4]}, "end too early"),
+        ({"rle": [0] * 9}, "0 packed values do not make 20×10 px"),
+        ({"rle": [300]}, "is broken"),
+        ({"width": 5}, "without the size of its photo"),
+    ],
+)
+def test_brush_masks_that_make_no_sense(change, sentence, tmp_path):
+    photo(tmp_path / "in/a.png")
+    sizes = {} if "width" in change else {"original_width": 20, "original_height": 10}
+    result = {"type": "brushlabels", "value": {"brushlabels": ["cat"]} | change} | sizes
+    task = {"data": {"image": "a.png"}, "annotations": [{"result": [result]}]}
+    (tmp_path / "in/tasks.json").write_text(json.dumps([task]))
+    with pytest.raises(RecallsegError, match=sentence):
+        import_dataset(tmp_path / "in", tmp_path / "out")

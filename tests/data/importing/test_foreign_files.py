@@ -34,6 +34,11 @@ def imported(folder, out, **options):
     [
         ("labelme", "labelme", {("object", "a line of 2 points has no area"): 1}),
         ("cvat", "cvat", {}),
+        (
+            "labelstudio",
+            "labelstudio",
+            {("object", "a result of type keypointlabels has no area"): 1},
+        ),
         ("supervision", "yolo", {}),
     ],
 )

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from recallseg.data.dataset import Mask, photo_header
+from recallseg.data.dataset import Mask, image_size
 from recallseg.data.importing.colours import Colour
 from recallseg.data.importing.photo_files import MOST_PIXELS
 from recallseg.data.importing.scenes import Skips
@@ -98,7 +98,7 @@ class BinaryMask:
 
 def mask_size(path: Path) -> tuple[int, int]:
     """The (width, height) of a mask."""
-    return photo_header(path, MOST_PIXELS)[0]
+    return image_size(path, f"The mask {path}", MOST_PIXELS)
 
 
 def _read_values(path: Path, names: ValueNames) -> tuple[Codes, bool, bool]:

@@ -107,10 +107,18 @@ class Patch:
         return hits
 
 
-def box(left: float, top: float, right: float, bottom: float, turned: float = 0) -> Outlines:
-    """A rectangle, turned clockwise by degrees around its middle."""
+def box(
+    left: float,
+    top: float,
+    right: float,
+    bottom: float,
+    turned: float = 0,
+    *,
+    about_corner: bool = False,
+) -> Outlines:
+    """A rectangle, turned clockwise by degrees around its middle or its first corner."""
     corners = np.array([[left, top], [right, top], [right, bottom], [left, bottom]])
-    return Outlines((_turned(corners, turned),))
+    return Outlines((_turned(corners, turned, corners[0] if about_corner else None),))
 
 
 def ellipse(middle: tuple[float, float], radii: tuple[float, float], turned: float = 0) -> Outlines:

@@ -48,8 +48,10 @@ def read(source: SourceFolder) -> Findings:
     """The photos of every split that `data.yaml` names; those without labels are background."""
     paths = _yaml_files(source)
     if len(paths) != 1:
-        wanted = "a data.yaml with 'names' and 'train' or 'val'"
-        raise RecallsegError(f"{source.root} holds {len(paths)} files like {wanted}; keep one.")
+        raise RecallsegError(
+            f"{source.root} holds {len(paths) or 'no'} files such as data.yaml, with 'names' and "
+            "'train' or 'val'; name the right one."
+        )
     content = parsed(DataYaml, read_yaml(paths[0]), paths[0])
     numbered = (
         enumerate(content.names) if isinstance(content.names, list) else content.names.items()
