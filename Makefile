@@ -6,7 +6,7 @@ PIP    := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-versio
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint format types setup clean
+.PHONY: demo test lint format docs types setup clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make test    set up, lint, type-check, run the tests"
 	@echo "make lint    ruff, mypy and the import contracts only"
 	@echo "make format  let ruff rewrite the code in the house style"
+	@echo "make docs    set up, build the site of the documents in build/site"
 
 setup: $(READY)
 
@@ -42,6 +43,9 @@ test: lint
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: setup
+	$(BIN)/mkdocs build --strict
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage build

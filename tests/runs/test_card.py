@@ -59,5 +59,5 @@ def test_a_model_that_was_not_measured_says_so(tmp_path):
 
 def test_every_finished_run_has_a_card(learned):
     text = (learned / "plain/README.md").read_text()
-    assert "| step | new classes | photos it learned from |" in text
+    assert "| step | classes | photos it learned from |" in text
     assert "It learned from no images but its owner's photos." in text

@@ -37,8 +37,8 @@ def serve(
     samples: Annotated[
         Path | None,
         typer.Option(
-            help="A folder with photos to click on; by default those that the model last learned "
-            "from if --host is loopback, and else two drawings."
+            help="A folder with photos to click on; by default those that the model is measured "
+            "on or last learned from if --host is loopback, and else two drawings."
         ),
     ] = None,
     longer_side: Annotated[

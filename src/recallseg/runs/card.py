@@ -82,8 +82,13 @@ def _front_matter(name: str, last: StepRecord | None) -> str:
 
 
 def _classes(classes: ClassRecord) -> str:
+    refined = classes.get("refined", {})
     rows = [
-        (str(step), ", ".join(map(plain, names)), f"{photos:,}" if photos else "not recorded")
+        (
+            str(step),
+            ", ".join(map(plain, names or refined.get(str(step), []))),
+            f"{photos:,}" if photos else "not recorded",
+        )
         for step, (names, photos) in enumerate(
             zip(classes["steps"], _padded(classes.get("photos", []), classes["steps"]), strict=True)
         )
@@ -93,7 +98,7 @@ def _classes(classes: ClassRecord) -> str:
     )
     return (
         "## Classes\n\n"
-        f"{_table(('step', 'new classes', 'photos it learned from'), rows)}\n\n"
+        f"{_table(('step', 'classes', 'photos it learned from'), rows)}\n\n"
         f"Values in a mask: {channels}."
     )
 
@@ -119,6 +124,10 @@ def _making(config: RunConfig) -> str:
         ("method", config.method.name),
         ("encoder", plain(config.model.encoder)),
         ("decoder", config.model.decoder),
+        (
+            "photos are brought to",
+            f"{side} px" if (side := config.views.longer_side) else "no size",
+        ),
         ("images of old classes", settings.title if settings else "none"),
         ("seed", str(config.seed)),
     ]

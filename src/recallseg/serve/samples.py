@@ -48,15 +48,17 @@ def find_samples(folder: Path | None) -> Sequence[Sample]:
 
 
 def own_photos(model: Path) -> Path | None:
-    """The folder of the photos that a model was last taught with, if it is still there."""
+    """The photos that a model is measured on or was last taught with, if they are still there."""
     data = RunFolder.existing(model).config.data
-    if data.name != "folder" or data.root is None:
+    if data.name != "folder":
         return None
-    folder = data.root / "images"
-    holds_some = folder.is_dir() and any(
-        path.suffix.lower() in PHOTO_ENDINGS for path in folder.iterdir()
-    )
-    return folder if holds_some else None
+    for root in filter(None, (data.val_root, data.root)):
+        folder = root / "images"
+        if folder.is_dir() and any(
+            each.suffix.lower() in PHOTO_ENDINGS for each in folder.iterdir()
+        ):
+            return folder
+    return None
 
 
 def draw_boat() -> Image.Image:
