@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from recallseg.cli.arguments import Model, check_model
+from recallseg.progress import waiting
 
 app = typer.Typer(help="Measure what the design promises.", no_args_is_help=True)
 
@@ -54,7 +55,9 @@ def shift(
     check_model(model)
     from recallseg.experiments.shift import bench_shift
 
-    _show(bench_shift(model, photos), out)
+    with waiting("Looking at photos that move"):
+        numbers = bench_shift(model, photos)
+    _show(numbers, out)
 
 
 @app.command()
@@ -67,7 +70,9 @@ def predict(
     check_model(model)
     from recallseg.experiments.prediction import bench_prediction
 
-    _show(bench_prediction(model, photos), out)
+    with waiting("Predicting in turns"):
+        numbers = bench_prediction(model, photos)
+    _show(numbers, out)
 
 
 @app.command()
@@ -86,14 +91,15 @@ def serve(
     check_model(model)
     from recallseg.experiments.serving import bench_serve
 
-    numbers = bench_serve(
-        model,
-        photos=photos,
-        requests=requests,
-        clients=clients,
-        slow_clients=slow_clients,
-        endurance=endurance,
-    )
+    with waiting("Sending photos"):
+        numbers = bench_serve(
+            model,
+            photos=photos,
+            requests=requests,
+            clients=clients,
+            slow_clients=slow_clients,
+            endurance=endurance,
+        )
     _show(numbers, out)
 
 
