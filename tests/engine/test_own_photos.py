@@ -16,6 +16,7 @@ from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.learn import learn, rollback
 from recallseg.errors import RecallsegError
 from recallseg.predict.opening import open_model
+from recallseg.predict.timeline import Timeline
 from recallseg.report.model_history import model_history
 from recallseg.report.page import page
 from recallseg.report.runs import read_runs
@@ -242,6 +243,7 @@ def test_more_photos_refine_a_class_and_can_be_taken_back(copy, world, tmp_path)
     assert (history["steps"][2]["classes"], history["steps"][2]["refined"]) == ([], ["dog"])
     assert "more of dog" in recallseg("info", copy).stdout
     assert "more of dog" in page(read_runs([copy]), "Title")
+    assert Timeline(copy).steps()[2] == {"step": 2, "new": [], "refined": ["dog"]}
     assert set(TaughtFolder(copy).comparison(2)["after"]) == {"background", "cat", "dog", "cow"}
     with pytest.raises(RecallsegError, match="from these very photos at step 2"):
         learn(copy, more, classes=["dog"])

@@ -24,6 +24,7 @@ class Timeline:
         folder = RunFolder.existing(path)
         opened = open_steps(folder)
         self.path, self.method = path, folder.config.method.name
+        self.refined = folder.learned().get("refined", {})
         self.class_names = {step: tuple(folder.class_names(step)) for step in opened}
         self.models = StepModels(
             opened,
@@ -35,10 +36,14 @@ class Timeline:
         )
 
     def steps(self) -> list[dict[str, Any]]:
-        """The steps with what was new in each, as JSON values."""
+        """The steps with what was new or refined in each, as JSON values."""
         known = [len(names) for names in self.class_names.values()]
         return [
-            {"step": step, "new": list(names[before:])}
+            {
+                "step": step,
+                "new": list(names[before:]),
+                "refined": self.refined.get(str(step), []),
+            }
             for (step, names), before in zip(self.class_names.items(), [1, *known], strict=False)
         ]
 

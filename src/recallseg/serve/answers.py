@@ -53,6 +53,7 @@ class StepAbout(BaseModel):
 
     step: int
     new: list[str] = Field(description="The classes it learned.")
+    refined: list[str] = Field(description="If none is new: those it had more photos of.")
 
 
 class RunAbout(BaseModel):

@@ -12,6 +12,7 @@ const askServer = (url, options = {}) =>
 
 function stepLabel(step) {
   const names = step.new.length > 3 ? `${step.new.length} classes` : step.new.join(", ");
+  if (!step.new.length) return `step ${step.step}: more of ${step.refined.join(", ")}`;
   return step.step === 0 ? `step 0: ${names}` : `step ${step.step}: + ${names}`;
 }
 

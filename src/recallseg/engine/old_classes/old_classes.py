@@ -7,7 +7,6 @@ from recallseg.engine.old_classes.helpers import Helpers
 from recallseg.engine.old_classes.lessons import lesson_of
 from recallseg.engine.old_classes.replay_block import Labeller, ReplayBlock
 from recallseg.engine.old_classes.stored_samples import store_samples, stored_photos
-from recallseg.engine.samples.photo_labels import IDENTITY
 from recallseg.engine.samples.relabelling import labelling, relabelled
 from recallseg.engine.samples.sets import Samples
 from recallseg.engine.samples.views import PhotoSet, Supply
@@ -96,12 +95,12 @@ class OldClasses:
         for label in step.new_classes:
             [class_name] = self.data.scenario.names([label])
             side = self.config.views.longer_side
-            labeller = Labeller(model, 1 + step.classes.index(label), IDENTITY, side)
+            labeller = Labeller(model, 1 + step.classes.index(label), longer_side=side)
             photos = self.block.photos(class_name, labeller, self.config.replay.new_images)
             if photos is not None:
                 samples = self._samples_of(photos, name, taught.encoder)
                 if self.config.replay.label_on == "views":
-                    samples = relabelled(samples, labelling(model, IDENTITY))
+                    samples = relabelled(samples, labelling(model, labeller.channels))
                 found.append(samples)
         self._write_account()
         return found

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -36,8 +36,8 @@ class Labeller:
     model: Segmenter
     queried: int
     """The model's channel of the class."""
-    channels: LookUp
-    """From the model's channels to those of the main model."""
+    channels: LookUp = field(default_factory=lambda: IDENTITY)
+    """From the model's channels to those of the main model; by default it is the main model."""
     longer_side: int | None = None
     """The size at which the model looks at photos."""
 
