@@ -15,7 +15,7 @@ def import_data(
     source: Annotated[
         Path, typer.Argument(help="The dataset's folder, or its annotation file.", metavar="SRC")
     ],
-    out: Annotated[Path, typer.Argument(help="The new folder.", metavar="OUT")],
+    out: Annotated[Path, typer.Argument(help="The new folder; or -o OUT.", metavar="OUT")],
     format: Annotated[
         str | None,
         typer.Option(help=f"One of {', '.join(IMPORTS)}; by default it is detected."),

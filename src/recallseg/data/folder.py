@@ -83,7 +83,10 @@ def listing(root: Path, split: str) -> Listing:
 
 def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
     if not folder.is_dir():
-        raise RecallsegError(f"{folder} is missing; it must hold one file per photo.")
+        raise RecallsegError(
+            f"{folder} is missing; it must hold one file per photo. `recallseg data import` makes "
+            "such folders of datasets of other kinds."
+        )
     paths: dict[str, Path] = {}
     for path in _files(folder, endings):
         if path.stem in paths:

@@ -157,9 +157,10 @@ def _stems(scenes: Sequence[Scene], folder: SourceFolder) -> list[str]:
 
 def _write_lists(target: Path, scenes: Sequence[Scene], stems: Sequence[str]) -> dict[str, int]:
     """List the photos of each split, if there is more than one; without a split they train."""
-    splits: dict[str, list[str]] = {}
+    splits: dict[str, list[str]] = {split: [] for split in ("train", "val", "test")}
     for scene, stem in zip(scenes, stems, strict=True):
-        splits.setdefault(scene.split or "train", []).append(stem)
+        splits[scene.split or "train"].append(stem)
+    splits = {split: members for split, members in splits.items() if members}
     if len(splits) == 1:
         return {"train": len(stems)}
     for split, members in splits.items():

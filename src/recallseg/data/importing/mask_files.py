@@ -134,8 +134,9 @@ def _levels_of(numbers: npt.NDArray[Any], path: Path) -> Codes:
 
 def _nearest(codes: Codes, known: Codes, is_colour: bool) -> Codes:
     """For each value the known one that is nearest in its levels."""
-    distances = np.square(_levels(codes, is_colour)[:, None] - _levels(known, is_colour)[None])
-    return np.asarray(known[distances.sum(axis=-1).argmin(axis=1)])
+    levels = _levels(codes, is_colour)
+    distances = [np.square(levels - each).sum(axis=1) for each in _levels(known, is_colour)]
+    return np.asarray(known[np.argmin(distances, axis=0)])
 
 
 def _levels(codes: Codes, is_colour: bool) -> Codes:
