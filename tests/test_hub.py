@@ -5,11 +5,13 @@ import shutil
 import numpy as np
 import pytest
 from commands import recallseg
-from drawn import draw_pair
+from drawn import draw_pair, write_folder
 from hub_server import TOKEN, Hub
 from running import running
+from tiny import TINY
 
 from recallseg import Learner
+from recallseg.config import load_preset
 from recallseg.errors import RecallsegError
 from recallseg.runs.folder import RunFolder
 
@@ -78,6 +80,20 @@ def test_the_commands_say_where_the_model_is(hub, model, tmp_path, monkeypatch):
     again = recallseg("hub", "pull", "me/told", "-o", tmp_path / "told", *words)
     assert again.returncode == 2
     assert "exists already" in again.stderr
+
+
+def test_what_was_pulled_goes_on_learning(hub, tmp_path):
+    for name in ("cat", "cow"):
+        write_folder(tmp_path / name, {f"p{i}": [1] for i in range(6)}, ["background", name])
+    settings = load_preset("learn", TINY).model_dump(mode="json", exclude={"data", "scenario"})
+    given = Learner.open(tmp_path / "given")
+    given.learn(tmp_path / "cat", source="none", **settings)
+    given.push_to_hub("me/cats", token=TOKEN, endpoint=hub.address)
+    shutil.rmtree(given.path)
+    shutil.rmtree(tmp_path / "cat")
+    taken = Learner.from_pretrained("me/cats", out=tmp_path / "taken", endpoint=hub.address)
+    taken.learn(tmp_path / "cow", source="none", allow_forgetting=True)
+    assert taken.class_names == ("background", "cat", "cow")
 
 
 def test_what_goes_wrong_is_a_sentence(hub, model, tmp_path):

@@ -4,6 +4,8 @@ import contextlib
 import threading
 import time
 
+import uvicorn
+
 from recallseg.serve.server import Server
 
 PATIENCE = 120
@@ -21,8 +23,11 @@ def wait_until(happened, what):
 
 @contextlib.contextmanager
 def running(app):
-    """Serve `app` from a thread and give its address."""
-    server = Server(app, port=0, log_level="error", prestart=False)
+    """Serve `app`, recallseg's own or any other, from a thread and give its address."""
+    if hasattr(app.state, "limits"):
+        server = Server(app, port=0, log_level="error", prestart=False)
+    else:
+        server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error"))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     wait_until(lambda: server.started, "the server did not start")
@@ -39,4 +44,4 @@ def running(app):
 class Address(str):
     """Where the server is, and the server itself."""
 
-    server: Server
+    server: uvicorn.Server

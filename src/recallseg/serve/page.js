@@ -121,9 +121,9 @@ async function begin() {
   $("ticks").append(...steps.map((step) => make("li", {}, make("b", { textContent: step.step }),
     make("span", { textContent: stepLabel(step).replace(/^step \d+: /, "") }))));
   $("ticks").classList.toggle("brief", steps.length > 11);
-  $("ticks").hidden = steps.length > 21;
+  $("ticks").hidden = steps.length > 21 || steps.length === 1;
   $("life").hidden = false;
-  $("step").disabled = steps.length === 1;
+  $("step").hidden = steps.length === 1;
   chooseStep();
   for (const sample of about.samples) {
     addSample(sample.url + query, sample.name, "last", async () => (await askServer(sample.url)).blob());
