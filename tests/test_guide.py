@@ -32,6 +32,7 @@ def test_every_command_of_the_guide_works(tmp_path, monkeypatch):
     assert len(list((tmp_path / "masks").glob("*.png"))) == 12
     assert (tmp_path / "model.onnx").stat().st_size > 10**6
     assert not (tmp_path / "model/step-1").exists()
+    assert "recallseg learn" in (tmp_path / "report.html").read_text()
 
 
 def served(words, folder):
