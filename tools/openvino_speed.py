@@ -18,7 +18,7 @@ import onnxruntime
 import openvino
 import torch
 
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 

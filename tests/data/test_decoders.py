@@ -12,8 +12,8 @@ import pytest
 from bombs import scan_bomb
 from PIL import Image
 
-from recallseg.data.dataset import TooManyPixelsError, decode_photo
 from recallseg.data.decoders import Decoders, DecodingLimits, SlowPhotoError
+from recallseg.data.decoding import TooManyPixelsError, decode_photo
 from recallseg.errors import RecallsegError
 
 FORMATS = ("JPEG", "PNG")

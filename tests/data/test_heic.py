@@ -8,7 +8,7 @@ import pillow_heif
 import pytest
 from PIL import Image
 
-from recallseg.data.dataset import decode_photo, photo_header, read_photo
+from recallseg.data.decoding import decode_photo, photo_header, read_photo
 from recallseg.errors import RecallsegError
 from recallseg.predict.files import find_photos
 
@@ -31,6 +31,7 @@ def test_a_heic_photo_is_read(photo):
 
 
 def test_without_the_package_the_error_says_what_to_install(photo, monkeypatch):
+    Image.init()  # Pillow loads its other formats now, and not into what is patched
     monkeypatch.setitem(sys.modules, "pillow_heif", None)
     monkeypatch.setattr(Image, "OPEN", {k: v for k, v in Image.OPEN.items() if k != "HEIF"})
     monkeypatch.setattr(Image, "ID", [name for name in Image.ID if name != "HEIF"])

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from recallseg.cli.main import app
 from recallseg.data import open_dataset
 from recallseg.data.check import check_dataset
-from recallseg.data.dataset import decode_photo, read_mask, read_photo
+from recallseg.data.decoding import decode_photo, read_mask, read_photo
 from recallseg.errors import RecallsegError
 from recallseg.predict.photos import as_image
 from recallseg.replay.web.decoding import PhotoRules, clean_jpeg

@@ -15,7 +15,7 @@ from safetensors.torch import load_file, save_file
 from tiny import tiny_config
 from trainers import interrupted, watched
 
-from recallseg.data.dataset import read_mask
+from recallseg.data.decoding import read_mask
 from recallseg.data.voc import CLASSES
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError

@@ -9,7 +9,7 @@ from tiny import tiny_config
 
 from recallseg.config import DataConfig
 from recallseg.data import DATASETS, open_dataset
-from recallseg.data.dataset import read_mask
+from recallseg.data.decoding import read_mask
 from recallseg.data.opening import open_training, open_validation
 from recallseg.engine.evaluation.rescore import rescore
 from recallseg.engine.learn_call import prepare

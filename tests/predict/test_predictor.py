@@ -7,7 +7,7 @@ from drawn import draw_pair
 from PIL import Image
 
 from recallseg.data import open_dataset
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.data.transforms import photo_tensor
 from recallseg.engine.evaluation.measuring import Counts
 from recallseg.engine.evaluation.scoring import score

@@ -8,7 +8,7 @@ import pytest
 from drawn import draw_pair
 from running import running, wait_until
 
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.predict.overlay import class_colours, overlay
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.timeline import Timeline

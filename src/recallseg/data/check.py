@@ -8,15 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from recallseg.data.dataset import (
-    NOT_TURNED,
-    Listing,
-    Mask,
-    is_unturned,
-    may_be_unturned,
-    read_mask,
-    read_photo,
-)
+from recallseg.data.dataset import NOT_TURNED, Listing, Mask, is_unturned, may_be_unturned
+from recallseg.data.decoding import read_mask, read_photo
 from recallseg.data.folder import has_pairs
 from recallseg.data.importing.detecting import foreign_format
 from recallseg.data.kinds import DATASETS, DatasetKind, kind_of

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from PIL import Image
 
-from recallseg.data.dataset import TooManyPixelsError, decode_photo
+from recallseg.data.decoding import TooManyPixelsError, decode_photo
 from recallseg.errors import RecallsegError
 
 LENGTH = struct.Struct(">I")

@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, cast
 
 from PIL import Image
 
-from recallseg.data.dataset import TooManyPixelsError
 from recallseg.data.decoder_process import receive, send
+from recallseg.data.decoding import TooManyPixelsError
 from recallseg.errors import RecallsegError
 
 Answer = tuple[dict[str, Any], bytearray] | None

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from recallseg.data import open_dataset
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.data.transforms import photo_tensor
 from recallseg.data.working_size import at_working_size
 from recallseg.predict.predictor import Predictor

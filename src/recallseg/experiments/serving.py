@@ -12,7 +12,7 @@ import torch
 from PIL import Image
 
 from recallseg.data import open_dataset
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.data.transforms import photo_tensor
 from recallseg.experiments.load import Load, ServedModel, SlowClients, photo_form
 from recallseg.model.cores import on_every_core

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from recallseg.data.dataset import decode_photo
+from recallseg.data.decoding import decode_photo
 from recallseg.data.shrink import resized
 from recallseg.data.upright import as_rgb, turned_upright
 from recallseg.errors import RecallsegError

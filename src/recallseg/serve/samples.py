@@ -8,7 +8,7 @@ from pathlib import Path
 
 from PIL import Image, ImageDraw
 
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError
 from recallseg.runs.folder import RunFolder

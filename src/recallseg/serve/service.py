@@ -18,8 +18,8 @@ import torch
 from fastapi import HTTPException
 from PIL import Image
 
-from recallseg.data.dataset import TooManyPixelsError
 from recallseg.data.decoders import Decoders, DecodingLimits
+from recallseg.data.decoding import TooManyPixelsError
 from recallseg.errors import RecallsegError
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.limits import PHOTO_FORMATS, ServerLimits

@@ -9,7 +9,7 @@ from safetensors.torch import load_file
 from tiny import tiny_config
 
 from recallseg.data import open_dataset
-from recallseg.data.dataset import read_mask
+from recallseg.data.decoding import read_mask
 from recallseg.data.transforms import photo_tensor
 from recallseg.engine.runner import run
 from recallseg.files import cache_root

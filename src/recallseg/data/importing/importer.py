@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from recallseg.data.dataset import read_mask
+from recallseg.data.decoding import read_mask
 from recallseg.data.folder import check_class_names
 from recallseg.data.importing.detecting import detect_format, format_called
 from recallseg.data.importing.photo_files import PhotoSize, place_photo

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from recallseg.data.dataset import Mask, image_size
+from recallseg.data.dataset import Mask
+from recallseg.data.decoding import image_size
 from recallseg.data.importing.colours import Colour
 from recallseg.data.importing.photo_files import MOST_PIXELS
 from recallseg.data.importing.scenes import Skips

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from recallseg.data.dataset import Mask, photo_header
+from recallseg.data.dataset import Mask
+from recallseg.data.decoding import photo_header
 from recallseg.data.upright import unturned
 
 MOST_PIXELS = 178_000_000

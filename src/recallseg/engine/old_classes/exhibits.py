@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from recallseg.data.dataset import read_mask, read_photo
+from recallseg.data.decoding import read_mask, read_photo
 from recallseg.data.pictures import write_pictures
 
 KEPT, REJECTED = 6, 3

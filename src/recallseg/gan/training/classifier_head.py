@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.gan.classifier import ImageNetClassifier, PhotoClassifier
 from recallseg.gan.named_tensors import read_about
 from recallseg.gan.own_classifier import load_classifier, pooled, save_classifier

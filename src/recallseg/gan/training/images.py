@@ -10,7 +10,7 @@ import torch
 from PIL import Image, ImageOps
 from torch import Tensor
 
-from recallseg.data.dataset import read_photo
+from recallseg.data.decoding import read_photo
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key

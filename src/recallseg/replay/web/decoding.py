@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import imagehash
 from PIL import Image
 
-from recallseg.data.dataset import TooManyPixelsError
 from recallseg.data.decoders import DecodingLimits, SlowPhotoError, shared_decoders
+from recallseg.data.decoding import TooManyPixelsError
 from recallseg.errors import RecallsegError
 from recallseg.replay.web.failures import BadPhoto
 
