@@ -12,6 +12,7 @@ from recallseg.data.transforms import photo_tensor
 from recallseg.engine.evaluation.measuring import Counts
 from recallseg.engine.evaluation.scoring import score
 from recallseg.errors import RecallsegError
+from recallseg.predict.placements import placements
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.tiles import windows
 from recallseg.predict.timeline import Timeline
@@ -53,6 +54,17 @@ def confusion(predictor, root):
         np.add.at(counts.near_boundary, (truth[edge], seen[edge]), 1)
     assert 0 < counts.near_boundary.sum() < counts.everywhere.sum()
     return counts
+
+
+def test_a_mean_over_placements_is_that_of_the_moved_photos(predictor, learned):
+    image, _ = draw_pair([1, 2], size=(45, 38), seed=3)
+    steady = Predictor.open(learned / "plain", placements=2, device="cpu")
+    rows, columns = placements(2, steady.model.encoder.coarsest)[1]
+    moved = Image.new("RGB", (45 + columns, 38 + rows), steady.model.encoder.mean_colour)
+    moved.paste(image, (columns, rows))
+    one, other = (logits_of(predictor, each).softmax(dim=0) for each in (image, moved))
+    mean = (one + other[:, rows:, columns:]) / 2
+    assert (steady.predict(image).mask == mean.argmax(dim=0).numpy()).all()
 
 
 def test_predictions_are_what_the_evaluation_measured(learned, predictor):

@@ -49,6 +49,8 @@ def ceiling(
 def shift(
     model: Model,
     photos: Annotated[int, typer.Option(min=1, help="How many validation photos to look at.")] = 40,
+    placements: Annotated[int, typer.Option(min=1, help="As in `recallseg predict`.")] = 1,
+    every: Annotated[int, typer.Option(min=1, help="Only one out of so many shifts.")] = 1,
     out: Out = None,
 ) -> None:
     """Move photos by 1 to 31 pixels and compare the masks, moved back."""
@@ -56,7 +58,7 @@ def shift(
     from recallseg.experiments.shift import bench_shift
 
     with waiting("Looking at photos that move"):
-        numbers = bench_shift(model, photos)
+        numbers = bench_shift(model, photos, placements, every)
     _show(numbers, out)
 
 

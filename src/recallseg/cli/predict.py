@@ -44,6 +44,14 @@ def predict(
             "size that the model learned at.",
         ),
     ] = False,
+    placements: Annotated[
+        int,
+        typer.Option(
+            min=1,
+            help="Look at each photo at so many places and take the mean: steadier masks that "
+            "take so many times as long.",
+        ),
+    ] = 1,
 ) -> None:
     """Segment photos of any size.
 
@@ -60,7 +68,9 @@ def predict(
     paths = find_photos(images)
     from recallseg.predict.predictor import Predictor
 
-    predictor = Predictor.open(model, step, longer_side=longer_side, native=tiles)
+    predictor = Predictor.open(
+        model, step, longer_side=longer_side, native=tiles, placements=placements
+    )
     names = FreeNames(out or Path("predictions"), paths)
     writer = FORMATS[format](predictor, names, tolerance)
     failures = predict_files(predictor, paths, writer)

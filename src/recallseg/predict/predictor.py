@@ -26,6 +26,7 @@ class Predictor:
         margin: int = MARGIN,
         longer_side: int | None = None,
         working_side: int | None = None,
+        placements: int = 1,
         device: str | torch.device | None = None,
     ) -> None:
         self.models = StepModels(
@@ -35,6 +36,7 @@ class Predictor:
             margin=margin,
             longer_side=longer_side,
             working_side=working_side,
+            placements=placements,
             device=device,
         )
         self.step, self.class_names = step, tuple(class_names)
@@ -48,11 +50,13 @@ class Predictor:
         *,
         longer_side: int | None = None,
         native: bool = False,
+        placements: int = 1,
         device: str | torch.device | None = None,
     ) -> "Predictor":
         """The model of a run folder after a step, by default its last complete one.
 
         It looks at photos at the size at which it learned; with `native` at their own, in tiles.
+        `placements` above 1 take so many times as long, and masks change less as photos move.
         """
         folder = RunFolder.existing(Path(path))
         model, index = open_model(folder, step)
@@ -62,6 +66,7 @@ class Predictor:
             step=index,
             longer_side=longer_side,
             working_side=None if native else folder.config.views.longer_side,
+            placements=placements,
             device=device,
         )
 

@@ -17,6 +17,7 @@ from recallseg.model import Encoder, Segmenter
 from recallseg.model.cores import on_every_core
 from recallseg.predict.deciding import CoarseLook, decide, predictions_of
 from recallseg.predict.photos import Photo, as_image, shrunk
+from recallseg.predict.placements import steady
 from recallseg.predict.prediction import Prediction, Tally
 from recallseg.predict.tiles import Span, windows
 
@@ -56,8 +57,9 @@ class StepModels:
     what is seen there is decided at the photo's own pixels, exactly as in the evaluation. Models
     that learned from photos as they were look so at photos of up to `tile`² pixels; larger ones
     they look at in tiles, in memory that does not grow with them but for the photo and its masks.
-    With `longer_side`, larger photos are shrunk to it first and their masks enlarged again. Steps
-    that share an encoder share what it makes of a photo or of a tile.
+    With `longer_side`, larger photos are shrunk to it first and their masks enlarged again. With
+    `placements`, what is seen is the mean over so many places of the photo. Steps that share an
+    encoder share what it makes of a photo or of a tile.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class StepModels:
         margin: int = MARGIN,
         longer_side: int | None = None,
         working_side: int | None = None,
+        placements: int = 1,
         device: str | torch.device | None = None,
     ) -> None:
         self.device = default_device() if device is None else torch.device(device)
@@ -79,6 +82,7 @@ class StepModels:
         self.class_names = {step: tuple(class_names[step]) for step in self.by_step}
         self.tile, self.margin, self.longer_side = tile, margin, longer_side
         self.working_side = working_side and min(working_side, longer_side or working_side)
+        self.placements = placements
 
     def look(
         self,
@@ -199,13 +203,23 @@ class Glance:
 
     def _logits(self, pixels: Tensor) -> Iterator[tuple[int, Tensor]]:
         """Each step's logits (B, C, H, W) of photos (B, 3, H, W)."""
-        size = (pixels.shape[-2], pixels.shape[-1])
+        size, places = (pixels.shape[-2], pixels.shape[-1]), self.models.placements
+        if places > 1:
+            for step in self.steps:
+                self.still_wanted()
+                yield step, steady(self.models.by_step[step], pixels, places)
+            return
         for step, model, features in self._encoded(pixels):
             yield step, model(features=features, size=size).logits
 
     def _coarse(self, pixels: Tensor) -> Iterator[tuple[int, list[CoarseLook]]]:
         """What each step says of photos (B, 3, H, W), to be decided at their own sizes later."""
         size = (pixels.shape[-2], pixels.shape[-1])
+        if self.models.placements > 1:
+            for step, logits in self._logits(pixels):
+                names = self.models.class_names[step]
+                yield step, [CoarseLook(each[None], 1, size, names) for each in logits]
+            return
         for step, model, features in self._encoded(pixels):
             names, stride = self.models.class_names[step], model.encoder.stride
             maps = model.decoder(features)
