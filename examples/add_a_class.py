@@ -3,7 +3,8 @@
     python examples/add_a_class.py
 
 Scenes and replay photos are drawn by recallseg itself, so nothing is downloaded. With so little
-training the model is poor; what matters is that the old classes are still there.
+training the model is poor, and replay photos are kept whether it sees their class in them or not;
+what matters is that the old classes are still there.
 """
 
 import shutil
@@ -20,7 +21,7 @@ QUICK = {
     "optim": {"iterations_per_class": 12},
     "increment": {"iterations_per_class": 40},
     "helper": {"optim": {"iterations_per_class": 20}},
-    "replay": {"images_per_class": 6},
+    "replay": {"images_per_class": 6, "filters": {"present": False}},
     "bank": {"views": 2},
 }
 
