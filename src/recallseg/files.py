@@ -2,7 +2,6 @@
 
 import contextlib
 import errno
-import functools
 import hashlib
 import json
 import os
@@ -13,10 +12,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
+from recallseg.checksums import TEMPORARY, digest, expect, flush
 from recallseg.errors import RecallsegError
 
-TEMPORARY = ".tmp"
-"""Suffix of temporary folders, in which files are written before they are moved to their path."""
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+FULL_IN_OTHER_WORDS = ("No space left", "PytorchStreamWriter failed", "file write failed")
+"""How safetensors and torch say it, which raise errors of their own."""
 
 
 @contextlib.contextmanager
@@ -24,13 +25,16 @@ def readable_disk_errors(path: Path) -> Iterator[None]:
     """Turn a full disk or a missing permission under `path` into a sentence."""
     try:
         yield
-    except OSError as error:
-        if error.errno == errno.ENOSPC:
+    except RecallsegError:
+        raise
+    except Exception as error:
+        number = error.errno if isinstance(error, OSError) else None
+        if number in FULL or any(words in str(error) for words in FULL_IN_OTHER_WORDS):
             raise RecallsegError(
                 f"The disk that holds {path} is full; free some space and run the same command "
                 "again. Nothing written earlier was lost."
             ) from error
-        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        if number in (errno.EACCES, errno.EROFS, errno.EPERM):
             raise RecallsegError(f"No permission to write {path}.") from error
         raise
 
@@ -39,7 +43,8 @@ def readable_disk_errors(path: Path) -> Iterator[None]:
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary path beside `path`, and move it there if the block raises no error.
 
-    Works for a file and for a folder that does not exist yet.
+    Works for a file and for a folder that does not exist yet. Where a folder around it keeps
+    checksums, they are noted and everything is on the disk before the move.
     """
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,9 +53,33 @@ def atomic_path(path: Path) -> Iterator[Path]:
             yield scratch / path.name
             if (scratch / path.name).is_file():
                 _give_usual_mode(scratch / path.name)
-            (scratch / path.name).replace(path)
+            is_noted = expect(path, scratch / path.name)
+            _move(scratch / path.name, path)
+            if is_noted:
+                flush(path.parent)
         finally:
-            shutil.rmtree(scratch, ignore_errors=True)
+            remove_tree(scratch)
+
+
+def _move(made: Path, path: Path) -> None:
+    """Move what was made to its path; a folder that another process put there meanwhile stays.
+
+    Both were made from the same, or the second command would have been turned away.
+    """
+    try:
+        made.replace(path)
+    except OSError as error:
+        if error.errno not in (errno.ENOTEMPTY, errno.EEXIST) or not made.is_dir():
+            raise
+
+
+def remove_tree(path: Path) -> None:
+    """Delete a file or a folder with everything in it, as far as that is allowed."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _give_usual_mode(path: Path) -> None:
@@ -99,14 +128,8 @@ def check_regular(path: Path) -> os.stat_result:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's content, computed once for as long as the file does not change."""
-    status = check_regular(path)
-    return _digest(path, status.st_size, status.st_mtime_ns)
-
-
-@functools.lru_cache(maxsize=100_000)
-def _digest(path: Path, size: int, modified: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    check_regular(path)
+    return digest(path)
 
 
 def content_key(*parts: Any) -> str:  # noqa: ANN401

@@ -1,6 +1,5 @@
 """`recallseg cache`: what can be computed again, and how much space it takes."""
 
-import shutil
 from typing import Annotated
 
 import typer
@@ -27,14 +26,19 @@ def clear(
         list[str] | None, typer.Argument(help="What to empty: bank, step-0, …; all by default.")
     ] = None,
 ) -> None:
-    """Delete what is in the cache; runs are not touched."""
+    """Delete what is in the cache, unless a command uses it; runs are not touched."""
     from recallseg.engine.session.shared import cache_folders
     from recallseg.errors import unknown_name
-    from recallseg.files import cache_root
+    from recallseg.files import cache_root, remove_tree
+    from recallseg.leases import cache_unused
 
     sizes = cache_folders()
-    for kind in kinds or sizes:
+    for kind in kinds or ():
         if kind not in sizes:
             raise unknown_name("part of the cache", kind, sizes)
-        shutil.rmtree(cache_root() / kind)
-        typer.echo(f"{kind}: {sizes[kind] / 2**20:,.1f} MiB freed")
+    if not sizes:
+        return
+    with cache_unused():
+        for kind in kinds or sizes:
+            remove_tree(cache_root() / kind)
+            typer.echo(f"{kind}: {sizes[kind] / 2**20:,.1f} MiB freed")

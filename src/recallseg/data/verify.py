@@ -2,6 +2,7 @@
 
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.files import cache_root, write_text
+from recallseg.leases import cache_in_use
 from recallseg.progress import map_files
 
 
@@ -10,7 +11,8 @@ def verify(dataset: SegmentationDataset) -> None:
     marker = cache_root() / "verified" / dataset.signature()
     if not marker.is_file():
         map_files(lambda row: _read(dataset, row), range(len(dataset)), f"Reading {dataset.split}")
-        write_text(marker, f"{dataset.root} {dataset.split}\n")
+        with cache_in_use():
+            write_text(marker, f"{dataset.root} {dataset.split}\n")
 
 
 def _read(dataset: SegmentationDataset, row: int) -> None:

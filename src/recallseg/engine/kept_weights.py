@@ -1,21 +1,28 @@
 """Where the weights of a run are kept, and where those of step 0 may come from."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import torch
 from torch import nn
 
+from recallseg.checksums import is_damaged, seal
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.engine.samples.views import Supply
 from recallseg.engine.session import Session
+from recallseg.engine.session.data import RunData
 from recallseg.engine.session.shared import STEP_0, step_0_key
 from recallseg.engine.training.loop import SAVED
-from recallseg.files import cache_root
+from recallseg.errors import RecallsegError
+from recallseg.files import cache_root, content_key, remove_tree
+from recallseg.leases import in_turn, lease_beside
 from recallseg.methods import Method
 from recallseg.model import Segmenter
 from recallseg.model.building import build_model
 from recallseg.model.saving import load_weights, save_weights
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.proofs import check_proof, model_key
 from recallseg.scenario import Step
 
 FIRST_PASS = "first-pass.pt"
@@ -28,9 +35,27 @@ Weights = dict[Path, nn.Module]
 class KeptWeights:
     """The files with the weights of a run; runs that begin alike share those after step 0."""
 
-    def __init__(self, session: Session, folder: RunFolder, method: Method, supply: Supply) -> None:
-        self.session, self.folder, self.method, self.supply = session, folder, method, supply
-        self.config = session.config
+    def __init__(
+        self, session: Session, data: RunData, folder: RunFolder, method: Method, supply: Supply
+    ) -> None:
+        self.session, self.data, self.folder = session, data, folder
+        self.method, self.supply, self.config = method, supply, session.config
+
+    @contextmanager
+    def turn(self, step: Step, dataset: SegmentationDataset) -> Iterator[None]:
+        """Wait while another run trains the same step 0, and let others wait for this one."""
+        if self.folder.step(0).decoder.is_file():
+            yield
+            return
+        waiting = "step 0: waiting for the same training, which is done by"
+        path = lease_beside(self._shared(step, dataset).path)
+        with in_turn(path, waiting, self.session.reporter.say):
+            self.session.fabric.barrier()
+            yield
+
+    def _shared(self, step: Step, dataset: SegmentationDataset) -> RunFolder:
+        key = step_0_key(self.config, step, dataset, type(self.method))
+        return RunFolder(cache_root() / STEP_0 / key)
 
     def initial_model(
         self, step: Step, dataset: SegmentationDataset
@@ -39,13 +64,20 @@ class KeptWeights:
 
         Otherwise it is untrained, and comes with the files that later runs will look for.
         """
-        key = step_0_key(self.config, step, dataset, type(self.method))
-        shared = RunFolder(cache_root() / STEP_0 / key)
+        shared = self._shared(step, dataset)
+        own = self.folder.step(0).decoder.is_file()
+        if own:
+            self.check(step)
+        elif self.session.fabric.is_global_zero and is_damaged(shared.path):
+            remove_tree(shared.path)
+        self.session.fabric.barrier()
         trained = [each for each in (self.folder, shared) if each.step(0).decoder.is_file()]
         torch.manual_seed(self.config.seed)
         start = "none" if trained else None
         model = build_model(self.config.model, step.channels, start)
         if not trained:
+            self._refuse_without_photos(step)
+            seal(shared.path)
             return model, {shared.encoder: model.encoder, shared.step(0).decoder: model.decoder}
         load_weights(trained[0].encoder, model.encoder)
         load_weights(trained[0].step(0).decoder, model.decoder)
@@ -76,7 +108,7 @@ class KeptWeights:
     def load_first_pass(self, step: Step, model: Segmenter) -> bool:
         """Take up what the first pass of an unfinished step left, if there is something."""
         saved = self.session.load(FIRST_PASS)
-        if not saved or saved["step"] != step.index:
+        if not saved or saved.get("photos") != self.photos_key(step):
             return False
         model.decoder.load_state_dict(saved["decoder"])
         if self.method.memory is not None:
@@ -86,17 +118,54 @@ class KeptWeights:
     def keep_first_pass(self, step: Step, model: Segmenter) -> None:
         """Keep what a second pass begins with until the step is finished."""
         memory = self.method.memory and self.method.memory.state_dict()
-        values = {"step": step.index, "decoder": model.decoder.state_dict(), "memory": memory}
-        self.session.save(FIRST_PASS, values)
+        decoder, photos = model.decoder.state_dict(), self.photos_key(step)
+        self.session.save(FIRST_PASS, {"photos": photos, "decoder": decoder, "memory": memory})
         self.session.fabric.barrier()
 
-    def load(self, weights: Weights) -> bool:
-        """Take up weights if all of them were kept; false if not."""
+    def check(self, step: Step) -> None:
+        """Refuse weights of a step that belong to other classes, settings or photos."""
+        photos = self.photos_key(step) if step.images else None
+        check_proof(self.folder, step.index, self.config, photos)
+
+    def photos_key(self, step: Step) -> str:
+        """A hash of what a step learns from."""
+        photos = self.data.train.subset(step.images).signature()
+        return content_key(step.index, photos, step.label_table.tolist())
+
+    def load(self, step: Step, weights: Weights) -> bool:
+        """Take up weights of a step if all of them were kept; false if not."""
         if not all(path.is_file() for path in weights):
+            self._refuse_without_photos(step)
             return False
+        self.check(step)
         for path, module in weights.items():
             load_weights(path, module)
         return True
+
+    def _refuse_without_photos(self, step: Step) -> None:
+        """A step that has to be learned again, though its photos are gone, is an error."""
+        if not step.images:
+            back = f", or go back with `recallseg rollback --to {step.index - 1}`"
+            raise RecallsegError(
+                f"The weights of step {step.index} in {self.folder.path} are missing, and its "
+                "photos are not there to learn it again; put back a copy of them"
+                f"{back if step.index else ''}."
+            )
+
+    def keep_step(
+        self, step: Step, model: Segmenter, but: SegmentationDataset | None = None
+    ) -> None:
+        """Write what a step made, and first which classes and photos it belongs to."""
+        if self.session.fabric.is_global_zero and step.images:
+            self.folder.write_proof(
+                step.index,
+                {
+                    "channels": self.folder.class_names(step.index),
+                    "model": model_key(self.config),
+                    "photos": self.photos_key(step),
+                },
+            )
+        self.keep(self.of(step, model), but)
 
     def keep(self, weights: Weights, but: SegmentationDataset | None = None) -> None:
         """Write weights and forget what only an unfinished training needs.

@@ -4,18 +4,19 @@ It is the benchmark's runner on the same run folder. Only the data differ: a cal
 of the step that it learns, and of all earlier steps no more than the folder says.
 """
 
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from recallseg.engine.evaluation.comparing import compare, losses
 from recallseg.engine.learn_call import LearnCall, prepare
-from recallseg.engine.learn_settings import spec_of
 from recallseg.engine.runner import run
 from recallseg.engine.training.loop import SAVED
 from recallseg.errors import RecallsegError
+from recallseg.files import remove_tree
 from recallseg.progress import messages
+from recallseg.runs.contacts import check_contacts
+from recallseg.runs.giving_up import give_up_steps, settle
 from recallseg.runs.records import ClassRecord, ResultRecord
 from recallseg.runs.taught_folder import TaughtFolder
 
@@ -40,6 +41,20 @@ def learn(
     The model as it was stays usable until the step is complete, and the same call goes on where it
     was stopped.
     """
+    with TaughtFolder(model).at_work():
+        settle(TaughtFolder(model))
+        return _learn(model, data, classes, source, val, overrides, allow_forgetting)
+
+
+def _learn(
+    model: Path,
+    data: Path,
+    classes: Sequence[str] | None,
+    source: str | None,
+    val: Path | None,
+    overrides: Sequence[str],
+    allow_forgetting: bool,
+) -> ResultRecord:
     call = prepare(
         model,
         data,
@@ -50,7 +65,9 @@ def learn(
         allow_forgetting=allow_forgetting,
     )
     folder, console = call.folder, messages()
-    for sentence in call.sentences:
+    site = check_contacts(call.config, overrides, model) if folder.finished_steps() else None
+    asked = [f"photos of the classes learned before are asked for at {site}"] if site else []
+    for sentence in [*call.sentences, *asked]:
         console.print(sentence, **PLAIN)
     known, seconds = folder.classes, _seconds(folder)
     _set_settings(call)
@@ -108,7 +125,7 @@ def _undo(call: LearnCall, known: ClassRecord | None) -> None:
         return
     folder.take_settings_back()
     folder.forget_state()
-    shutil.rmtree(step.path, ignore_errors=True)
+    remove_tree(step.path)
     if known is None:
         folder.forget_classes()
     else:
@@ -118,52 +135,13 @@ def _undo(call: LearnCall, known: ClassRecord | None) -> None:
 def rollback(model: Path, to: int) -> list[str]:
     """Forget every step after `to`; give the classes that are gone, and those refined by them."""
     folder = TaughtFolder.existing(model)
-    record = folder.learned()
-    if not 0 <= to < len(record["steps"]):
-        last = len(record["steps"]) - 1
-        raise RecallsegError(f"{model} has steps 0 to {last}; it cannot go back to step {to}.")
+    with folder.at_work():
+        record = folder.learned()
+        if not 0 <= to < len(record["steps"]):
+            last = len(record["steps"]) - 1
+            raise RecallsegError(f"{model} has steps 0 to {last}; it cannot go back to step {to}.")
+        give_up_steps(folder, after=to)
     gone = [name for names in record["steps"][to + 1 :] for name in names]
     refined = {int(index): names for index, names in record.get("refined", {}).items()}
     undone = [name for index in sorted(refined) if index > to for name in refined[index]]
-    kept = record["steps"][: to + 1]
-    folder.write_classes(_shortened(record, kept))
-    for index in reversed(range(to + 1, len(record["steps"]))):
-        shutil.rmtree(folder.step(index).path, ignore_errors=True)
-    folder.take_settings_back()
-    folder.forget_state()
-    if memory := folder.source_memory:
-        folder.write_source_memory({name: memory[name] for name in memory if name not in gone})
-    if result := folder.result:
-        folder.write_result(_result_until(folder, result, to))
-    settings = folder.config
-    scenario = settings.scenario.model_copy(update={"spec": spec_of(kept)})
-    folder.write_config(settings.model_copy(update={"scenario": scenario}))
     return [*gone, *(f"more photos of {name}" for name in undone if name not in gone)]
-
-
-def _result_until(folder: TaughtFolder, result: ResultRecord, to: int) -> ResultRecord:
-    """A result without the steps after `to`; their time goes where calls say how long they took."""
-    calls = folder.calls()
-    times = [call["seconds"] for call in calls if call]
-    return {
-        **result,
-        "scenario": spec_of(folder.learned()["steps"]),
-        "steps": [step for step in result["steps"] if step["step"] <= to],
-        "seconds": round(sum(times), 1) if len(times) == len(calls) else result["seconds"],
-    }
-
-
-def _shortened(record: ClassRecord, steps: list[list[str]]) -> ClassRecord:
-    count = len(steps)
-    shorter: ClassRecord = {
-        **record,
-        "steps": steps,
-        "channels": record["channels"][: 1 + sum(map(len, steps))],
-        "photos": record.get("photos", [])[:count],
-        "photo_bytes": record.get("photo_bytes", [])[:count],
-    }
-    refined = {k: names for k, names in record.get("refined", {}).items() if int(k) < count}
-    shorter.pop("refined", None)
-    if refined:
-        shorter["refined"] = refined
-    return shorter

@@ -39,26 +39,26 @@ class ContinualLearner:
         self.supply = Supply(session)
         self.old_classes = OldClasses(session, data, folder, method, self.supply)
         self.sets = TrainingSets(session, data, method, self.supply, self.old_classes)
-        self.weights = KeptWeights(session, folder, method, self.supply)
+        self.weights = KeptWeights(session, data, folder, method, self.supply)
 
     def train_initial(self, step: Step) -> None:
         """Train M_0 = E_0 ∘ D_0 on T_0, or take it from an earlier run that did the same."""
-        self.model, to_share = self.weights.initial_model(step, self.data.train)
-        if to_share is not None:
-            name, optim = "step 0", self.config.optim
-            encoder = self.model.encoder
-            stream = self.sets.of_step_alone(step, step.label_table, name, optim, encoder)
-            training = self._training(name, optim, len(step.new_classes), step)
-            self.trainer(self.session, training, self.model, stream, self.method.initial_loss)
-            self.weights.keep(to_share)
+        with self.weights.turn(step, self.data.train):
+            self.model, to_share = self.weights.initial_model(step, self.data.train)
+            if to_share is not None:
+                name, optim = "step 0", self.config.optim
+                encoder = self.model.encoder
+                stream = self.sets.of_step_alone(step, step.label_table, name, optim, encoder)
+                training = self._training(name, optim, len(step.new_classes), step)
+                self.trainer(self.session, training, self.model, stream, self.method.initial_loss)
+                self.weights.keep(to_share)
         if not self.config.method.train_encoder:
             self.model.encoder.freeze()
         self.method.begin(step, self.model)
         if not self.weights.load_memory(step):
             self._review(step)
-        weights = self.weights.of(step, self.model)
-        if not all(path.is_file() for path in weights):
-            self.weights.keep(weights)
+        if not all(path.is_file() for path in self.weights.of(step, self.model)):
+            self.weights.keep_step(step, self.model)
 
     def train_helper(self, step: Step) -> None:
         """Train D^H_{C_k} on T_k alone, to label replay images of C_k in later steps."""
@@ -99,12 +99,11 @@ class ContinualLearner:
         if step.new_classes:
             self.model.decoder.grow(len(step.new_classes), self.method.growth)
         self.method.begin(step, self.model, previous)
-        weights = self.weights.of(step, self.model)
-        if self.weights.load(weights):
+        if self.weights.load(step, self.weights.of(step, self.model)):
             return
         self._learn(step, previous)
         self._review(step)
-        self.weights.keep(weights, but=self.data.train)
+        self.weights.keep_step(step, self.model, but=self.data.train)
 
     def _learn(self, step: Step, previous: Segmenter) -> None:
         """Train D_k in one pass, or in two: the second has labels by what the first one left."""
@@ -141,7 +140,8 @@ class ContinualLearner:
     def _training(self, name: str, optim: OptimConfig, classes: int, step: Step) -> Training:
         """A training as long as a number of new classes, or the step's photos, ask for."""
         setup = self.method.steps(self.data.scenario).setup
-        return Training.of(name, optim, classes, len(step.images), setup)
+        training = Training.of(name, optim, classes, len(step.images), setup)
+        return replace(training, data=self.weights.photos_key(step))
 
     def _frozen_copy(self) -> Segmenter:
         """M_{k-1}, which labels and is not trained; a frozen encoder is shared."""

@@ -20,8 +20,10 @@ from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.engine.session.facts import class_record, peak_memory_mb, row_record, versions
 from recallseg.engine.training.loop import Trainer, train
+from recallseg.leases import cache_in_use
 from recallseg.methods import build_method
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.giving_up import settle
 from recallseg.runs.records import ResultRecord, StepRecord
 from recallseg.scenario import Scenario, Step
 
@@ -33,14 +35,21 @@ def run(
 
     `data` stands in for what the configuration names, `trainer` for the training loop.
     """
+    with cache_in_use():
+        data, folder = data or RunData.open(config), RunFolder(path)
+        with folder.at_work():
+            settle(folder)
+            return _run(config, folder, data, trainer)
+
+
+def _run(config: RunConfig, folder: RunFolder, data: RunData, trainer: Trainer) -> ResultRecord:
     method = build_method(config.method)
-    data = data or RunData.open(config)
-    folder = RunFolder(path)
     folder.claim(config, data.scenario.lists_key)
     session = Session.open(config, folder)
     scenario = method.steps(data.scenario)
     row = row_record(config, method)
-    folder.write_classes(class_record(scenario, data.train, row, folder.classes))
+    if session.fabric.is_global_zero:
+        folder.write_classes(class_record(scenario, data.train, row, folder.classes))
     learner = ContinualLearner(session, data, folder, method, trainer)
 
     learner.train_initial(scenario[0])

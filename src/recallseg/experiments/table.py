@@ -13,6 +13,7 @@ from recallseg.config import RunConfig, Section, load_config, problems
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
 from recallseg.files import write_json
+from recallseg.leases import alone
 from recallseg.progress import messages
 from recallseg.runs.folder import RunFolder, folder_name
 from recallseg.runs.records import ResultRecord
@@ -66,6 +67,14 @@ def make_table(
     spec: Path, overrides: Sequence[str], out: Path, show: Show | None = None
 ) -> dict[str, Any]:
     """Run what is missing, and write `NAME.json` after every run; a second call continues."""
+    out.mkdir(parents=True, exist_ok=True)
+    with alone(out / f".{spec.stem}.lease", f"The table {spec.stem} in {out} is being made by"):
+        return _make_table(spec, overrides, out, show)
+
+
+def _make_table(
+    spec: Path, overrides: Sequence[str], out: Path, show: Show | None
+) -> dict[str, Any]:
     cells = list(plan_table(spec, overrides, out))
     total = sum(len(cell.runs) for cell in cells)
     done: dict[Path, ResultRecord] = {}
@@ -121,7 +130,8 @@ def _finished(path: Path, config: RunConfig) -> ResultRecord | None:
     folder = RunFolder(path)
     result = folder.result
     if result is not None:
-        folder.claim(config)
+        with folder.at_work():
+            folder.claim(config)
     return result
 
 

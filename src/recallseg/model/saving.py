@@ -6,6 +6,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor, nn
 
+from recallseg.checksums import check
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
 
@@ -20,7 +21,7 @@ def save_weights(path: Path, module: nn.Module) -> None:
 def load_weights(path: Path, module: nn.Module) -> None:
     """Read weights into a module of the same shape."""
     try:
-        tensors: dict[str, Tensor] = load_file(path)
+        tensors: dict[str, Tensor] = load_file(check(path))
         module.load_state_dict(tensors)
     except FileNotFoundError as error:
         raise RecallsegError(f"The weights {path} are missing.") from error

@@ -6,6 +6,7 @@ from recallseg.model import Segmenter
 from recallseg.model.building import build_decoder, build_model
 from recallseg.model.saving import load_weights
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.proofs import check_proof
 
 
 def open_model(
@@ -24,6 +25,7 @@ def open_model(
         raise RecallsegError(
             f"{folder.path} has no step {index}; it has {', '.join(map(str, finished))}."
         )
+    check_proof(folder, index, folder.config)
     channels, own = len(folder.class_names(index)), folder.step(index).encoder
     check_class_count(channels - 1, folder.path)
     if beside is not None and not own.is_file():

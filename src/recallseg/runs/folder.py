@@ -9,20 +9,23 @@ It holds no photo of any step, and no features of one, except where a method sto
 else spells these names.
 """
 
+import contextlib
 import json
-import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from recallseg.checksums import TEMPORARY, check, forget_absent, seal
 from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
-from recallseg.files import TEMPORARY, content_key, write_json, write_text
+from recallseg.files import content_key, remove_tree, write_json, write_text
+from recallseg.leases import alone, is_first_process
 from recallseg.runs.card import model_card
 from recallseg.runs.older import as_written_today
 from recallseg.runs.records import (
     ClassRecord,
     MappingRecord,
+    ProofRecord,
     ResultRecord,
     StepRecord,
     read_record,
@@ -73,9 +76,25 @@ class RunFolder:
         self.card = path / "README.md"
         """What a person who receives the model should know of it."""
         self._classes, self._memory = path / "classes.json", path / "mapping.json"
+        self._lease = path / ".lease"
+        """Who is at work here; only while somebody is."""
+
+    @contextlib.contextmanager
+    def at_work(self) -> Iterator[None]:
+        """Be the only process that changes the folder; another one at work there is an error.
+
+        A folder that was not there, and into which nothing was written, is gone afterwards.
+        """
+        self.path.mkdir(parents=True, exist_ok=True)
+        try:
+            with alone(self._lease, f"{self.path} is being worked on by"):
+                yield
+        finally:
+            with contextlib.suppress(OSError):
+                self.path.rmdir()
 
     def claim(self, config: RunConfig, lists: str | None = None) -> None:
-        """Make the folder this run's own, or find that it is already.
+        """Make the folder this run's own, or find that it is already, while `at_work`.
 
         `lists` is a hash of the photos of all steps, where lists named them.
         """
@@ -88,12 +107,14 @@ class RunFolder:
                     f"{self.path} holds another run; it differs in {', '.join(differing)}. "
                     "Choose another folder with --out, or remove this one."
                 )
-        elif self.path.is_dir() and any(self.path.iterdir()):
+        elif self.path.is_dir() and set(self.path.iterdir()) - {self._lease}:
             raise RecallsegError(f"{self.path} is not empty and holds no run; name a new folder.")
         self.check_format()
-        for leftover in self.path.rglob(f".*{TEMPORARY}"):
-            shutil.rmtree(leftover, ignore_errors=True)
-        self.write_config(config)
+        if is_first_process():
+            for leftover in list(self.path.rglob(f".*{TEMPORARY}")):
+                remove_tree(leftover)
+            seal(self.path)
+            self.write_config(config)
 
     def check_format(self) -> None:
         """Refuse weights that mean something else here than where they were trained."""
@@ -129,7 +150,7 @@ class RunFolder:
 
     def config_with(self, overrides: Sequence[str]) -> RunConfig:
         """The configuration with `key=value` changes."""
-        return load_config(self.settings, overrides, translate=as_written_today)
+        return load_config(check(self.settings), overrides, translate=as_written_today)
 
     def write_config(self, config: RunConfig) -> None:
         """Replace the configuration."""
@@ -146,8 +167,10 @@ class RunFolder:
             yield index, self.step(index)
 
     def finished_steps(self) -> list[int]:
-        """The steps whose decoder is complete, in order."""
-        return [index for index, step in self.steps() if step.decoder.is_file()]
+        """The steps whose decoder is complete, in order; those that were given up do not count."""
+        record = self.classes
+        count = len(record["steps"]) if record else 0
+        return [index for index, step in self.steps() if step.decoder.is_file() and index < count]
 
     @property
     def classes(self) -> ClassRecord | None:
@@ -171,6 +194,15 @@ class RunFolder:
         record = self.learned()
         count = 1 + sum(len(names) for names in record["steps"][: step + 1])
         return record["channels"][:count]
+
+    def proof(self, step: int) -> ProofRecord | None:
+        """What the weights after a step belong to; None in folders that did not say it yet."""
+        record: ProofRecord | None = read_record(self.step(step).proof, ProofRecord)
+        return record
+
+    def write_proof(self, step: int, record: ProofRecord) -> None:
+        """Keep what the weights after a step belong to, before they are there."""
+        write_json(self.step(step).proof, record)
 
     def scores(self, step: int) -> StepRecord | None:
         """The scores after a step, if it was measured."""
@@ -204,7 +236,8 @@ class RunFolder:
 
     def forget_state(self) -> None:
         """Drop what only an unfinished run needs."""
-        shutil.rmtree(self.state, ignore_errors=True)
+        remove_tree(self.state)
+        forget_absent(self.path)
 
     @property
     def source_memory(self) -> Mapping[str, Any]:

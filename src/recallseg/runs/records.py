@@ -11,6 +11,7 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from recallseg.checksums import check
 from recallseg.errors import RecallsegError
 
 Means = dict[str, float | None]
@@ -54,6 +55,17 @@ class ConfusionRecord(TypedDict):
     seen: str
     share: float
     """In percent of the pixels of `true`."""
+
+
+class ProofRecord(TypedDict):
+    """`step-k/proof.json`: what the weights after a step belong to."""
+
+    channels: list[str]
+    """What the decoder's channels mean, background first."""
+    model: str
+    """A hash of the settings of the model."""
+    photos: str
+    """A hash of the photos that the step learned from."""
 
 
 class StepRecord(TypedDict):
@@ -135,7 +147,7 @@ def read_record(path: Path, kind: Any) -> Any:  # noqa: ANN401
         return None
     adapter = _ADAPTERS.setdefault(str(kind), TypeAdapter(kind))
     try:
-        adapter.validate_json(path.read_bytes())
+        adapter.validate_json(check(path).read_bytes())
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

@@ -14,6 +14,8 @@ class StepFolder:
         """Only where the encoder went on learning; all steps share step 0's otherwise."""
         self.memory = path / "method.safetensors"
         """What a method remembers besides the model."""
+        self.proof = path / "proof.json"
+        """Which classes, settings and photos the step's weights belong to."""
         self.metrics = path / "metrics.json"
         self.comparison = path / "comparison.json"
         """The scores before and after the step, on the same pixels."""

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from recallseg.checksums import check
 from recallseg.config import RunConfig, load_config
 from recallseg.files import write_json, write_text
 from recallseg.runs.folder import RunFolder
@@ -20,7 +21,7 @@ class TaughtFolder(RunFolder):
     def config_before(self, overrides: Sequence[str]) -> RunConfig:
         """The configuration without what an unfinished step changed, with `key=value` changes."""
         before = self._settings_before if self._settings_before.is_file() else self.settings
-        return load_config(before, overrides, translate=as_written_today)
+        return load_config(check(before), overrides, translate=as_written_today)
 
     def set_settings_aside(self) -> None:
         """Remember the settings as they were before an unfinished step."""

@@ -12,6 +12,7 @@ from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root, write_text
 from recallseg.labels import VOID
+from recallseg.leases import cache_in_use
 from recallseg.progress import map_files
 
 Rows = npt.NDArray[np.bool_]
@@ -78,19 +79,22 @@ def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
     """Read every mask once, on all cores; the result is cached until a mask changes."""
     name = f"{dataset.name}-{dataset.split}-{dataset.signature()}.csv"
     cached = cache_root() / "presence" / name
-    if not cached.is_file():
-        labels = map_files(_labels, dataset.pairs, "Reading the masks")
-        rows = [
-            (pair.stem, labels_shown)
-            for pair, labels_shown in zip(dataset.pairs, labels, strict=True)
-        ]
-        PresenceTable.of(rows, len(dataset.classes))
-        lines = [
-            f"{dataset.split},{stem},{' '.join(map(str, labels_shown))}"
-            for stem, labels_shown in rows
-        ]
-        write_text(cached, "\n".join([",".join(COLUMNS), *lines, ""]))
-    return read_presence(cached, dataset.split, len(dataset.classes))
+    with cache_in_use():
+        if not cached.is_file():
+            _write_presence(cached, dataset)
+        return read_presence(cached, dataset.split, len(dataset.classes))
+
+
+def _write_presence(cached: Path, dataset: SegmentationDataset) -> None:
+    labels = map_files(_labels, dataset.pairs, "Reading the masks")
+    rows = [
+        (pair.stem, labels_shown) for pair, labels_shown in zip(dataset.pairs, labels, strict=True)
+    ]
+    PresenceTable.of(rows, len(dataset.classes))
+    lines = [
+        f"{dataset.split},{stem},{' '.join(map(str, labels_shown))}" for stem, labels_shown in rows
+    ]
+    write_text(cached, "\n".join([",".join(COLUMNS), *lines, ""]))
 
 
 def _labels(pair: Pair) -> list[int]:

@@ -19,6 +19,7 @@ from recallseg.engine.samples.views import PhotoSet
 from recallseg.engine.session import Session
 from recallseg.files import atomic_path, write_text
 from recallseg.labels import PADDING
+from recallseg.leases import in_turn, lease_beside
 from recallseg.methods import Batch
 from recallseg.model.cores import on_every_core
 from recallseg.scenario import look_up
@@ -45,17 +46,24 @@ def write_labels(
 
     The folder appears when all are done.
     """
-    if session.fabric.is_global_zero and not folder.is_dir():
-        lines = []
-        with atomic_path(folder) as target, session.reporter.phase(name, count) as progress:
-            target.mkdir()
-            for number, (mask, about) in enumerate(on_every_core(label, range(count))):
-                save_mask(mask_path(target, number), mask)
-                lines.append(json.dumps(about))
-                progress.advance()
-            write_text(target / LINES, "".join(f"{line}\n" for line in lines))
+    if session.fabric.is_global_zero:
+        waiting = f"{name}: waiting for the same labels, which are written by"
+        with in_turn(lease_beside(folder), waiting, session.reporter.say):
+            if not folder.is_dir():
+                _write_labels(session, folder, name, count, label)
     session.fabric.barrier()
     return [json.loads(line) for line in (folder / LINES).read_text().splitlines()]
+
+
+def _write_labels(session: Session, folder: Path, name: str, count: int, label: Label) -> None:
+    lines = []
+    with atomic_path(folder) as target, session.reporter.phase(name, count) as progress:
+        target.mkdir()
+        for number, (mask, about) in enumerate(on_every_core(label, range(count))):
+            save_mask(mask_path(target, number), mask)
+            lines.append(json.dumps(about))
+            progress.advance()
+        write_text(target / LINES, "".join(f"{line}\n" for line in lines))
 
 
 def relabelled_photos(

@@ -1,7 +1,7 @@
 """From photos to training samples: features where the encoder is frozen, stored while they fit."""
 
-import shutil
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,8 @@ from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.samples.sets import PhotoSamples, Samples, samples_of
 from recallseg.engine.session import Session
 from recallseg.engine.session.shared import BANK
-from recallseg.files import cache_root
+from recallseg.files import cache_root, remove_tree
+from recallseg.leases import in_turn, lease_beside
 from recallseg.model import Encoder
 from recallseg.model.bank import DiskBudget, FeatureBank
 from recallseg.model.native_bank import NATIVE_FILES, NativeBank
@@ -111,8 +112,14 @@ class Supply:
         """Delete the features of training photos that were stored; `but` some are still wanted."""
         wanted = but and but.at(self.session.config.views.longer_side)
         for bank in [path for path, photos in self.banks.items() if photos != wanted]:
-            shutil.rmtree(bank, ignore_errors=True)
+            with self._turn(bank):
+                remove_tree(bank)
             del self.banks[bank]
+
+    def _turn(self, bank: Path) -> AbstractContextManager[None]:
+        """Wait while another run stores features in the same bank, so that it is done once."""
+        waiting = "waiting for the same features, which are stored by"
+        return in_turn(lease_beside(bank), waiting, self.session.reporter.say)
 
     def _fill(self, bank: FeatureBank, rows: list[int], name: str) -> None:
         """Encode what is missing while there is room, every process its share.
@@ -122,12 +129,13 @@ class Supply:
         fabric, reporter = self.session.fabric, self.session.reporter
         if not self._sets:
             self._recount()
-        missing = bank.missing(rows)
-        room = self.budget.take(bank.bytes_per_photo, len(missing))
-        share = fabric.broadcast(missing[:room])[fabric.global_rank :: fabric.world_size]
-        with reporter.phase(f"{name}: encode", len(share)) as phase:
-            bank.fill(share, phase.advance)
-        fabric.barrier()
+        with self._turn(bank.folder):
+            missing = bank.missing(rows)
+            room = self.budget.take(bank.bytes_per_photo, len(missing))
+            share = fabric.broadcast(missing[:room])[fabric.global_rank :: fabric.world_size]
+            with reporter.phase(f"{name}: encode", len(share)) as phase:
+                bank.fill(share, phase.advance)
+            fabric.barrier()
         self.banks[bank.folder] = bank.dataset
 
     def _recount(self) -> None:

@@ -12,6 +12,7 @@ import torch
 from lightning_fabric import Fabric
 
 from recallseg.allocator import keep_large_blocks
+from recallseg.checksums import check
 from recallseg.config import RunConfig
 from recallseg.engine.session.tracking import open_trackers
 from recallseg.files import atomic_path, write_json
@@ -85,8 +86,12 @@ class Session:
         path = self.state / name
         if not path.is_file():
             return None
-        values: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-        return values
+        try:
+            values = torch.load(check(path), map_location="cpu", weights_only=True)
+        except Exception:  # torch raises a dozen kinds for a broken file
+            self.reporter.say(f"{path} is damaged; this training starts again")
+            return None
+        return values if isinstance(values, dict) else None
 
     def discard(self, name: str) -> None:
         """Forget a state that is no longer needed."""

@@ -46,5 +46,5 @@ def cache_folders() -> dict[str, int]:
     from recallseg.model.bank import bytes_on_disk
 
     root = cache_root()
-    kinds = sorted(path.name for path in root.iterdir() if path.is_dir()) if root.is_dir() else []
+    kinds = sorted(path.name for path in root.glob("[!.]*") if path.is_dir())
     return {kind: bytes_on_disk(root / kind) for kind in kinds}

@@ -41,6 +41,8 @@ class Training:
     name: str
     optim: OptimConfig
     iterations: int
+    data: str = ""
+    """A hash of what is learned from."""
 
     @classmethod
     def of(cls, name: str, optim: OptimConfig, classes: int, photos: int, setup: str) -> "Training":
@@ -49,7 +51,8 @@ class Training:
 
     def key(self, session: Session) -> str:
         """Tells the saved state of this training from any other's."""
-        return content_key(self.name, self.iterations, self.optim.model_dump(), session.config.seed)
+        settings = self.optim.model_dump()
+        return content_key(self.name, self.iterations, settings, session.config.seed, self.data)
 
     def check(self, finite: bool, what: str, iteration: int) -> None:
         """Stop a training whose numbers are not finite any more, before they are saved."""

@@ -19,6 +19,7 @@ from recallseg.gan.training.loop import train
 from recallseg.gan.training.players import Players
 from recallseg.gan.training.quality import quality
 from recallseg.gan.training.settings import GanSettings, Outputs
+from recallseg.leases import alone, lease_beside
 from recallseg.reporter import Reporter
 from recallseg.version import __version__
 
@@ -33,19 +34,25 @@ def train_generator(data: Path, out: Path, settings: GanSettings) -> dict[str, A
     precision. An interrupted training continues when called again, and ends with the same weights
     on the same device. A finished one continues when called with more iterations.
     """
-    folder = ClassFolder.open(data)
-    outputs = Outputs.at(out)
+    folder, outputs = ClassFolder.open(data), Outputs.at(out)
+    with alone(lease_beside(out), f"{out} is being trained by"):
+        return _train_generator(folder, outputs, settings)
+
+
+def _train_generator(
+    folder: ClassFolder, outputs: Outputs, settings: GanSettings
+) -> dict[str, Any]:
     key = content_key(settings.identity(), folder.signature())
     if (done := _finished(outputs, key)) and done["iterations"] == settings.iterations:
-        Reporter().say(f"{out} is already finished; there is nothing to do")
+        Reporter().say(f"{outputs.generator} is already finished; there is nothing to do")
         return done
     keep_large_blocks()
     reporter = Reporter(outputs.journal)
     pixels, labels, held_out = folder.read(settings.resolution), folder.labels, folder.held_out
     if not held_out.any():
         raise RecallsegError(
-            f"Every class of {data} has one image only; give some of them two or more, so that one "
-            "can be held out to measure the generator with."
+            f"Every class of {folder.root} has one image only; give some of them two or more, so "
+            "that one can be held out to measure the generator with."
         )
     draws = Draws(pixels[~held_out], labels[~held_out], settings.mirror)
     players = Players.new(settings, len(folder.names))

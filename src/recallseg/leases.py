@@ -1,0 +1,169 @@
+"""Who is at work where, so that a second command waits, or ends in a sentence.
+
+A lease is a file with the host, the process and its start time, touched every few seconds. That of
+a dead process is taken over: at once on its own host, elsewhere when it stays untouched for long.
+"""
+
+import contextlib
+import functools
+import os
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from filelock import AcquireReturnProxy, SoftFileLease, Timeout
+
+from recallseg.checksums import TEMPORARY
+from recallseg.errors import RecallsegError
+from recallseg.files import cache_root, readable_disk_errors, remove_tree
+
+SECONDS = 30.0
+"""A lease on another host that was not touched for so long belongs to nobody."""
+USERS = ".users"
+"""In the cache: a lease of every process that uses it."""
+CLEARING = ".clearing"
+"""In the cache: the lease of whoever deletes parts of it."""
+
+Say = Callable[[str], None]
+Held = AcquireReturnProxy[SoftFileLease]
+"""Gives the lease back at the end of a `with` block."""
+
+
+def is_first_process() -> bool:
+    """Whether this is not one of the processes that the first one of a run started or leads."""
+    return os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0")) == "0"
+
+
+@contextlib.contextmanager
+def alone(path: Path, busy: str, say: Say = lambda _: None) -> Iterator[None]:
+    """Hold the lease at `path`; if a living process holds it, `busy` and its name are the error.
+
+    A process may hold it twice, one inside the other.
+    """
+    if not is_first_process():
+        yield
+        return
+    lease = _lease(path)
+    if (held := _taken(lease, say)) is None:
+        raise RecallsegError(f"{busy} {_holder(lease)}; wait for it to end, or stop it.")
+    with held:
+        yield
+
+
+@contextlib.contextmanager
+def in_turn(path: Path, waiting: str, say: Say) -> Iterator[None]:
+    """Hold the lease at `path`, after whoever holds it; `waiting` is said if that takes a while."""
+    if not is_first_process():
+        yield
+        return
+    with _in_turn(_lease(path), waiting, say):
+        yield
+
+
+def lease_beside(path: Path) -> Path:
+    """Where the lease on a file or folder lies that may not be there yet, or be replaced."""
+    return path.with_name(f".{path.name}.lease")
+
+
+class Users:
+    """The living processes that use something, each of which has a lease in `folder`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    @contextlib.contextmanager
+    def joined(self) -> Iterator[None]:
+        """Be one of them."""
+        with _in_turn(_lease(self.folder / uuid.uuid4().hex), "waiting for", lambda _: None):
+            yield
+
+    def others(self) -> list[str]:
+        """The processes besides this one, in words; what dead ones left is removed."""
+        found = []
+        for path in sorted(self.folder.glob("[!.]*")):
+            lease = _lease(path)
+            if lease.is_lock_held_by_us:
+                continue
+            if held := _taken(lease, lambda _: None):
+                held.lock.release()
+            else:
+                found.append(_holder(lease))
+        return found
+
+
+@contextlib.contextmanager
+def cache_in_use() -> Iterator[None]:
+    """Use the cache: nobody empties it meanwhile, and what killed processes left is swept."""
+    if not is_first_process():
+        yield
+        return
+    root = cache_root()
+    users = Users(root / USERS)
+    with users.joined():
+        with in_turn(root / CLEARING, "waiting for the cache, which is emptied by", lambda _: None):
+            if not users.others():
+                for leftover in (*root.glob(f"*/.*{TEMPORARY}"), *root.glob(f"*/*/.*{TEMPORARY}")):
+                    remove_tree(leftover)
+        yield
+
+
+@contextlib.contextmanager
+def cache_unused() -> Iterator[None]:
+    """Keep everyone out of the cache; if somebody uses it, that is an error."""
+    root = cache_root()
+    with in_turn(root / CLEARING, "waiting for", lambda _: None):
+        if others := Users(root / USERS).others():
+            raise RecallsegError(
+                f"The cache {root} is in use by {', '.join(others)}; nothing was deleted. Wait for "
+                "it to end, or stop it."
+            )
+        yield
+
+
+def _lease(path: Path) -> SoftFileLease:
+    return SoftFileLease(
+        path.absolute(), lease_duration=SECONDS, heartbeat_interval=SECONDS / 6, is_singleton=True
+    )
+
+
+def _in_turn(lease: SoftFileLease, waiting: str, say: Say) -> Held:
+    path = Path(lease.lock_file)
+    with readable_disk_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(Timeout):
+            return lease.acquire(timeout=1)
+        say(f"{waiting} {_holder(lease)}")
+        return lease.acquire(timeout=-1)
+
+
+def _taken(lease: SoftFileLease, say: Say) -> Held | None:
+    """Take a lease unless a living process holds it.
+
+    Whether a process of another host lives is seen by its lease being touched.
+    """
+    with readable_disk_errors(Path(lease.lock_file)):
+        with contextlib.suppress(Timeout):
+            return lease.acquire(timeout=0)
+        owner = lease.owner
+        if owner is not None and owner.hostname == _this_host():
+            return None
+        say(f"looking for {SECONDS:.0f} s whether {_holder(lease)} still lives")
+        with contextlib.suppress(Timeout):
+            return lease.acquire(timeout=SECONDS + 5)
+    return None
+
+
+def _holder(lease: SoftFileLease) -> str:
+    owner = lease.owner
+    if owner is None:
+        return "another process"
+    return f"process {owner.pid} on {owner.hostname.partition('?')[0] or 'this host'}"
+
+
+@functools.cache
+def _this_host() -> str:
+    """How a lease names this host: as one that is taken for the purpose does."""
+    with tempfile.TemporaryDirectory() as folder, _lease(Path(folder) / "lease") as lease:
+        owner = lease.owner
+        return owner.hostname if owner else ""
