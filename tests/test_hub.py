@@ -53,7 +53,8 @@ def test_neither_photos_nor_places_are_given_away(hub, model, tmp_path):
     files = hub.repos["me/private"]
     assert {path for path in files if not path.endswith(".safetensors")} == {
         *("config.yaml", "classes.json", "result.json", "README.md", "replay/manifest.jsonl"),
-        *(f"step-{step}/metrics.json" for step in range(3)),
+        *(f"step-{step}/{name}.json" for step in range(3) for name in ("metrics", "proof")),
+        "checksums.json",
     }
     assert files["README.md"].startswith(b"---\nlibrary_name: recallseg\n")
     for path, data in files.items():

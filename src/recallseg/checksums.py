@@ -98,15 +98,21 @@ def forget_absent(folder: Path) -> None:
 
 def check(path: Path) -> Path:
     """The path of a file that holds what was written into it; a damaged one is an error."""
-    if (folder := sealed_folder(path)) is not None:
-        known = read_sums(folder).get(_name(folder, path.absolute()), [])
-        if path.is_file() and digest(path.absolute()) not in known:
-            raise DamagedError(
-                f"{path} is damaged: it is not what recallseg wrote there (see {CHECKSUMS}). Put "
-                "back a copy of it, go back to a step before it with `recallseg rollback` and "
-                "learn again, or train the model again in a new folder."
-            )
-    return path
+    folder = sealed_folder(path)
+    if folder is None or _is_as_noted(folder, path) or _is_as_noted(folder, path):
+        return path
+    raise DamagedError(
+        f"{path} is damaged: it is not what recallseg wrote there (see {CHECKSUMS}). Put back a "
+        "copy of it, go back to a step before it with `recallseg rollback` and learn again, or "
+        "train the model again in a new folder."
+    )
+
+
+def _is_as_noted(folder: Path, path: Path) -> bool:
+    """Whether a file is as noted, or not there; one written meanwhile is when looked at again."""
+    path = path.absolute()
+    noted = read_sums(folder).get(_name(folder, path), [])
+    return not path.is_file() or digest(path) in noted
 
 
 def is_damaged(folder: Path) -> bool:

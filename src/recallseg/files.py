@@ -16,7 +16,7 @@ from recallseg.checksums import TEMPORARY, digest, expect, flush
 from recallseg.errors import RecallsegError
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-FULL_IN_OTHER_WORDS = ("No space left", "PytorchStreamWriter failed", "file write failed")
+FULL_IN_OTHER_WORDS = ("No space left", "PytorchStreamWriter failed", "inline_container.cc")
 """How safetensors and torch say it, which raise errors of their own."""
 
 
@@ -110,6 +110,27 @@ def write_json(path: Path, value: Any) -> None:  # noqa: ANN401
     write_text(path, json.dumps(value, indent=2, allow_nan=False) + "\n")
 
 
+def read_text(path: Path) -> str:
+    """The text of a file in UTF-8, with or without the mark that some editors begin it with."""
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RecallsegError(
+            f"{path} is not text in UTF-8: byte {error.object[error.start]:#x} at position "
+            f"{error.start}; save it in that encoding."
+        ) from None
+
+
+def check_name(path: Path) -> None:
+    """Refuse a file whose name is not UTF-8: it could be written down nowhere."""
+    try:
+        path.name.encode()
+    except UnicodeEncodeError:
+        raise RecallsegError(
+            f"The name of {str(path)!r} is not in UTF-8; rename the file."
+        ) from None
+
+
 def cache_root() -> Path:
     """The folder for what can be computed again: `$RECALLSEG_CACHE`, or the user's cache."""
     if folder := os.environ.get("RECALLSEG_CACHE"):
@@ -128,8 +149,11 @@ def check_regular(path: Path) -> os.stat_result:
 
 def file_digest(path: Path) -> str:
     """SHA-256 of a file's content, computed once for as long as the file does not change."""
-    check_regular(path)
-    return digest(path)
+    try:
+        check_regular(path)
+        return digest(path)
+    except FileNotFoundError:
+        raise RecallsegError(f"{path} does not exist, or is a link to nothing.") from None
 
 
 def content_key(*parts: Any) -> str:  # noqa: ANN401

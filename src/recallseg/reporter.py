@@ -16,6 +16,7 @@ from rich.progress import (
 )
 
 from recallseg import progress
+from recallseg.files import readable_disk_errors, write_text
 from recallseg.progress import ProgressReport, messages, tell
 
 
@@ -38,14 +39,17 @@ class Reporter:
     def forget_after(self, phase: str, iteration: int) -> None:
         """Drop journal lines of `phase` from `iteration` on, which a resumed run writes again."""
         if self.journal and self.journal.is_file():
-            lines = self.journal.read_text(encoding="utf-8").splitlines()
+            lines = self.journal.read_text(encoding="utf-8", errors="replace").splitlines()
             remaining = [line for line in lines if not _is_after(line, phase, iteration)]
-            self.journal.write_text("".join(f"{line}\n" for line in remaining), encoding="utf-8")
+            write_text(self.journal, "".join(f"{line}\n" for line in remaining))
 
     def note(self, **values: Any) -> None:  # noqa: ANN401
         """Add a line to the journal."""
         if self.journal:
-            with self.journal.open("a", encoding="utf-8") as file:
+            with (
+                readable_disk_errors(self.journal),
+                self.journal.open("a", encoding="utf-8") as file,
+            ):
                 file.write(json.dumps(values) + "\n")
         if "iteration" in values:
             curves = {f"{values['phase']}/{name}": values[name] for name in ("loss", "lr")}
@@ -113,6 +117,6 @@ class Phase:
 def _is_after(line: str, phase: str, iteration: int) -> bool:
     try:
         entry = json.loads(line)
-    except json.JSONDecodeError:
+        return bool(entry.get("phase") == phase and entry.get("iteration", -1) >= iteration)
+    except (ValueError, AttributeError, TypeError):
         return True
-    return bool(entry.get("phase") == phase and entry.get("iteration", -1) >= iteration)

@@ -132,6 +132,7 @@ def test_info_counts_replay_by_licence_and_warns_of_photos(learned, tmp_path):
 
     run = tmp_path / "run"
     shutil.copytree(learned / "plain", run)
+    (run / "checksums.json").unlink()
     (run / "replay").mkdir()
     lines = [("web", "CC BY", None), ("web", "CC BY", "class not seen"), ("gan", "", None)]
     text = "".join(

@@ -68,7 +68,7 @@ def test_the_result_has_the_promised_shape(whole):
 def test_the_folder_is_the_learner(whole):
     _, folder, _ = whole
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    parts = ("decoder.safetensors", "metrics.json", "predictions.zip")
+    parts = ("decoder.safetensors", "metrics.json", "predictions.zip", "proof.json")
     steps = {f"step-{k}/{part}" for k in range(3) for part in parts}
     assert names == steps | {
         "config.yaml",
@@ -76,6 +76,8 @@ def test_the_folder_is_the_learner(whole):
         "encoder.safetensors",
         "metrics.jsonl",
         "result.json",
+        "README.md",
+        "checksums.json",
     }
     channels = [
         load_file(folder / f"step-{k}/decoder.safetensors")["branches.0.bias"].numel()
@@ -237,7 +239,7 @@ def test_a_folder_of_an_older_format_is_refused_where_its_weights_would_be_used(
     shutil.copytree(learned / "plain", folder)
     about = json.loads((folder / "classes.json").read_text())
     assert about.pop("format") == 2
-    (folder / "classes.json").write_text(json.dumps(about))
+    RunFolder(folder).write_classes(about)
     config = RunFolder(folder).config
     for use in (lambda: rescore(folder), lambda: run(config, folder)):
         with pytest.raises(RecallsegError, match=r"format 1, this one has 2.*train it again"):

@@ -1,5 +1,4 @@
 import json
-import shutil
 import subprocess
 import sys
 
@@ -75,7 +74,7 @@ def folder(learned, tmp_path, encoder, decoder):
     config = tiny_config(learned / "voc", **shape)
     run = RunFolder(tmp_path / "run")
     run.claim(config)
-    shutil.copy(learned / "plain/classes.json", run.path)
+    run.write_classes(RunFolder(learned / "plain").learned())
     torch.manual_seed(0)
     model = build_model(config.model, 20, weights="none")
     save_weights(run.encoder, model.encoder)

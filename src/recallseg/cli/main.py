@@ -50,3 +50,11 @@ def main() -> None:
             raise
         typer.echo(f"error: {error}", err=True)
         sys.exit(2)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if _debug:
+            raise
+        where = f"{error.filename}: " if error.filename else ""
+        typer.echo(f"error: {where}{error.strerror or error}", err=True)
+        sys.exit(2)

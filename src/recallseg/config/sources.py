@@ -24,6 +24,14 @@ class SourceSettings(Section):
         """The source itself, a `recallseg.replay.Source`, ready to be asked for images."""
         raise NotImplementedError
 
+    def contacts(self) -> str | None:
+        """Whom it asks over the network, in words; None if nobody."""
+        return None
+
+    def own_addresses(self) -> dict[str, tuple[str, ...]]:
+        """By setting, the addresses that it contacts because its settings say so."""
+        return {}
+
     def stored_bytes(self) -> int:
         """What must stay on disk for it from step to step, such as a generator."""
         return 0

@@ -12,6 +12,7 @@ from pathlib import Path
 from recallseg.data.dataset import Listing
 from recallseg.data.heic import HEIC_ENDINGS
 from recallseg.errors import RecallsegError
+from recallseg.files import check_name, read_text
 from recallseg.labels import check_class_count
 
 UNFIT = re.compile(r"^\W|[/\\\x00-\x1f\x7f]")
@@ -27,7 +28,7 @@ def read_classes(root: Path) -> tuple[str, ...]:
             f"{path} is missing; write one class name per line into it, or make a folder of a "
             "dataset of another kind with `recallseg data import`."
         )
-    names = [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+    names = [line.strip() for line in read_text(path).splitlines()]
     names = [name for name in names if name]
     if not names or names[0].lower() != "background":
         names.insert(0, "background")
@@ -69,8 +70,7 @@ def listing(root: Path, split: str) -> Listing:
     photos = _by_stem(root / "images", PHOTO_ENDINGS)
     masks = _by_stem(root / "masks", (".png",))
     if (path := root / f"{split}.txt").is_file():
-        text = path.read_text(encoding="utf-8")
-        stems = [line.strip() for line in text.splitlines() if line.strip()]
+        stems = [line.strip() for line in read_text(path).splitlines() if line.strip()]
     elif split == "train":
         stems = sorted(photos.keys() | masks.keys())
         if "val" in splits(root):
@@ -89,6 +89,7 @@ def _by_stem(folder: Path, endings: tuple[str, ...]) -> dict[str, Path]:
         )
     paths: dict[str, Path] = {}
     for path in _files(folder, endings):
+        check_name(path)
         if path.stem in paths:
             raise RecallsegError(f"{path} and {paths[path.stem]} have the same stem.")
         paths[path.stem] = path

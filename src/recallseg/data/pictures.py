@@ -9,9 +9,11 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
+from recallseg.checksums import check
 from recallseg.data.dataset import Mask
 from recallseg.data.palette import voc_palette
 from recallseg.data.shrink import resized
+from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
 
 LONGER_SIDE = 256
@@ -55,13 +57,14 @@ def write_pictures(path: Path, longer_side: int = LONGER_SIDE) -> Iterator[Pictu
 
 
 class Pictures:
-    """The pictures in a zip file; an absent or broken file holds none."""
+    """The pictures in a zip file; an absent file holds none, a broken one is an error."""
 
     def __init__(self, path: Path | str) -> None:
-        try:
-            self._archive: zipfile.ZipFile | None = zipfile.ZipFile(path)
-        except (OSError, zipfile.BadZipFile):
-            self._archive = None
+        self.path = Path(path)
+        self._archive: zipfile.ZipFile | None = None
+        if self.path.is_file():
+            with self._readable():
+                self._archive = zipfile.ZipFile(check(self.path))
 
     def names(self) -> list[str]:
         """The names of all masks, without their endings."""
@@ -70,19 +73,32 @@ class Pictures:
 
     def mask(self, name: str) -> Mask:
         """A mask's class ids (H, W)."""
-        with Image.open(BytesIO(self._bytes(f"{name}.png"))) as image:
+        with self._readable(), Image.open(BytesIO(self._bytes(f"{name}.png"))) as image:
             return np.array(image, dtype=np.uint8)
 
     def photo(self, name: str) -> Image.Image:
         """A photo."""
-        with Image.open(BytesIO(self._bytes(f"{name}.jpg"))) as image:
+        with self._readable(), Image.open(BytesIO(self._bytes(f"{name}.jpg"))) as image:
             return image.convert("RGB")
 
     def text(self, name: str) -> str | None:
         """A text file that describes the pictures, or None if there is none."""
         exists = self._archive is not None and name in self._archive.namelist()
-        return self._bytes(name).decode() if exists else None
+        with self._readable():
+            return self._bytes(name).decode() if exists else None
 
     def _bytes(self, name: str) -> bytes:
         assert self._archive is not None
         return self._archive.read(name)
+
+    @contextmanager
+    def _readable(self) -> Iterator[None]:
+        """Turn what can be wrong with a zip file and the pictures in it into a sentence."""
+        try:
+            yield
+        except RecallsegError:
+            raise
+        except Exception as error:  # broken files make zipfile and Pillow raise almost anything
+            raise RecallsegError(
+                f"The pictures {self.path} cannot be read: {error}. Delete the file to do without."
+            ) from error

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from recallseg.data.dataset import Listing
 from recallseg.errors import RecallsegError
+from recallseg.files import read_text
 
 CLASSES = (
     "background",
@@ -39,7 +40,7 @@ def read_list(root: Path, split: str) -> tuple[str, ...]:
     path = root / LISTS / f"{split}.txt"
     if not path.is_file():
         raise RecallsegError(f"{root} has no split '{split}'; it has {', '.join(splits(root))}.")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path).splitlines()
     return tuple(Path(line.split()[0]).stem for line in lines if line.strip())
 
 

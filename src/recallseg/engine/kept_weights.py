@@ -7,16 +7,14 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from recallseg.checksums import is_damaged, seal
 from recallseg.data.dataset import SegmentationDataset
 from recallseg.engine.samples.views import Supply
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
-from recallseg.engine.session.shared import STEP_0, step_0_key
+from recallseg.engine.session.shared import SharedStep0
 from recallseg.engine.training.loop import SAVED
 from recallseg.errors import RecallsegError
-from recallseg.files import cache_root, content_key, remove_tree
-from recallseg.leases import in_turn, lease_beside
+from recallseg.files import content_key
 from recallseg.methods import Method
 from recallseg.model import Segmenter
 from recallseg.model.building import build_model
@@ -47,15 +45,12 @@ class KeptWeights:
         if self.folder.step(0).decoder.is_file():
             yield
             return
-        waiting = "step 0: waiting for the same training, which is done by"
-        path = lease_beside(self._shared(step, dataset).path)
-        with in_turn(path, waiting, self.session.reporter.say):
+        with self._shared(step, dataset).turn(self.session.reporter.say):
             self.session.fabric.barrier()
             yield
 
-    def _shared(self, step: Step, dataset: SegmentationDataset) -> RunFolder:
-        key = step_0_key(self.config, step, dataset, type(self.method))
-        return RunFolder(cache_root() / STEP_0 / key)
+    def _shared(self, step: Step, dataset: SegmentationDataset) -> SharedStep0:
+        return SharedStep0(self.config, step, dataset, type(self.method))
 
     def initial_model(
         self, step: Step, dataset: SegmentationDataset
@@ -68,17 +63,20 @@ class KeptWeights:
         own = self.folder.step(0).decoder.is_file()
         if own:
             self.check(step)
-        elif self.session.fabric.is_global_zero and is_damaged(shared.path):
-            remove_tree(shared.path)
+        elif self.session.fabric.is_global_zero:
+            shared.drop_if_damaged()
         self.session.fabric.barrier()
-        trained = [each for each in (self.folder, shared) if each.step(0).decoder.is_file()]
+        folders = (self.folder, shared.folder)
+        trained = [each for each in folders if each.step(0).decoder.is_file()]
         torch.manual_seed(self.config.seed)
         start = "none" if trained else None
         model = build_model(self.config.model, step.channels, start)
         if not trained:
             self._refuse_without_photos(step)
-            seal(shared.path)
-            return model, {shared.encoder: model.encoder, shared.step(0).decoder: model.decoder}
+            if self.session.fabric.is_global_zero:
+                shared.begin()
+            decoder = shared.folder.step(0).decoder
+            return model, {shared.folder.encoder: model.encoder, decoder: model.decoder}
         load_weights(trained[0].encoder, model.encoder)
         load_weights(trained[0].step(0).decoder, model.decoder)
         return model, None
@@ -124,8 +122,12 @@ class KeptWeights:
 
     def check(self, step: Step) -> None:
         """Refuse weights of a step that belong to other classes, settings or photos."""
-        photos = self.photos_key(step) if step.images else None
+        photos = None if self._is_past(step) else self.photos_key(step)
         check_proof(self.folder, step.index, self.config, photos)
+
+    def _is_past(self, step: Step) -> bool:
+        """Whether a step was learned by an earlier call, whose photos are not there any more."""
+        return step.index < self.data.scenario.past
 
     def photos_key(self, step: Step) -> str:
         """A hash of what a step learns from."""
@@ -144,7 +146,7 @@ class KeptWeights:
 
     def _refuse_without_photos(self, step: Step) -> None:
         """A step that has to be learned again, though its photos are gone, is an error."""
-        if not step.images:
+        if self._is_past(step):
             back = f", or go back with `recallseg rollback --to {step.index - 1}`"
             raise RecallsegError(
                 f"The weights of step {step.index} in {self.folder.path} are missing, and its "
@@ -156,7 +158,7 @@ class KeptWeights:
         self, step: Step, model: Segmenter, but: SegmentationDataset | None = None
     ) -> None:
         """Write what a step made, and first which classes and photos it belongs to."""
-        if self.session.fabric.is_global_zero and step.images:
+        if self.session.fabric.is_global_zero and not self._is_past(step):
             self.folder.write_proof(
                 step.index,
                 {

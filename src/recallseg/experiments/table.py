@@ -12,7 +12,7 @@ from pydantic import ValidationError, field_validator
 from recallseg.config import RunConfig, Section, load_config, problems
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
-from recallseg.files import write_json
+from recallseg.files import read_text, write_json
 from recallseg.leases import alone
 from recallseg.progress import messages
 from recallseg.runs.folder import RunFolder, folder_name
@@ -116,12 +116,12 @@ def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[RunG
 def read_spec(path: Path) -> TableSpec:
     """The YAML file that describes a table."""
     try:
-        return TableSpec.model_validate(yaml.safe_load(path.read_text(encoding="utf-8")))
+        return TableSpec.model_validate(yaml.safe_load(read_text(path)))
     except FileNotFoundError as error:
         raise RecallsegError(f"The table {path} does not exist.") from error
     except ValidationError as error:
         raise RecallsegError(f"{path} does not describe a table: {problems(error)}.") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except yaml.YAMLError as error:
         raise RecallsegError(f"{path} does not describe a table: it is not YAML.") from error
 
 

@@ -7,6 +7,7 @@ training photos are training data: a bank lies in the cache, never in a run fold
 
 import math
 import os
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -29,7 +30,9 @@ from recallseg.model.cores import on_every_core
 from recallseg.model.encoders import Encoder
 
 Labels = npt.NDArray[np.uint8]
-Number = TypeVar("Number", np.float16, np.uint8)
+Number = TypeVar("Number", np.float16, np.uint8, np.uint32)
+UNKNOWN = 1
+"""In place of the checksum of a view that was stored before there were any."""
 
 
 def bytes_on_disk(folder: Path, pattern: str = "*") -> int:
@@ -130,6 +133,11 @@ class FeatureBank:
                 self.folder / "labels.u8", np.uint8, (count, self.views, side, side)
             )
             self._done = _sparse(self.folder / "done.u8", np.uint8, (count,))
+            had_sums = (self.folder / "sums.u32").exists()
+            self._sums = _sparse(self.folder / "sums.u32", np.uint32, (count, self.views))
+            if not had_sums:
+                self._sums[self._done[:] == 1] = UNKNOWN
+            self._sound = np.zeros((count, self.views), dtype=bool)
 
     def missing(self, rows: Sequence[int]) -> list[int]:
         """Those of `rows` whose views are not stored yet."""
@@ -146,13 +154,21 @@ class FeatureBank:
 
     def _write(self, row: int, features: Tensor, labels: Tensor) -> None:
         """Store the views of a photo, and then that they are there."""
-        parts = {"features.f16": features, "labels.u8": labels, "done.u8": torch.ones(1).byte()}
+        sums = torch.zeros(self.views, dtype=torch.int32)
+        done = torch.ones(1).byte()
+        parts = {"features.f16": features, "labels.u8": labels, "sums.u32": sums, "done.u8": done}
         for name, values in parts.items():
             with (self.folder / name).open("r+b") as file:
                 reserve(file, row * values.nbytes, values.nbytes, self.folder)
         self._features[row] = features.numpy()
         self._labels[row] = labels.numpy()
+        self._sums[row] = [self._sum(row, view) for view in range(self.views)]
         self._done[row] = 1
+
+    def _sum(self, row: int, view: int) -> int:
+        """A checksum of a stored view; neither 0, as where nothing was stored, nor `UNKNOWN`."""
+        features = zlib.crc32(self._features[row, view].tobytes())
+        return max(2, zlib.crc32(self._labels[row, view].tobytes(), features))
 
     def _encoded(self, row: int) -> tuple[Tensor, Tensor]:
         """The features of all views of a photo, (V, C, h, w), and their labels."""
@@ -184,7 +200,17 @@ class FeatureBank:
         return torch.stack([cut[0] for cut in cuts]), torch.stack([cut[1] for cut in cuts])
 
     def read(self, rows: Sequence[int], views: Sequence[int]) -> tuple[Tensor, Labels]:
-        """Features (B, C, h, w) in half precision, and labels (B, side, side) as on disk."""
+        """Features (B, C, h, w) in half precision, and labels (B, side, side) as on disk.
+
+        A view is checked when it is first read; the views of a photo that are damaged are made
+        anew.
+        """
+        for row, view in zip(rows, views, strict=True):
+            if not self._sound[row, view]:
+                if self._sums[row, view] not in (UNKNOWN, self._sum(row, view)):
+                    with torch.no_grad():
+                        self._write(row, *self._encoded(row))
+                self._sound[row, view] = True
         return torch.from_numpy(self._features[rows, views]), self._labels[rows, views]
 
     @torch.no_grad()

@@ -1,9 +1,11 @@
 """Features of whole photos at their native size, for evaluating many decoders on one encoder."""
 
+import zlib
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from recallseg.data.dataset import SegmentationDataset
@@ -13,6 +15,8 @@ from recallseg.model.encoders import Encoder
 
 NATIVE_FILES = "*.safetensors"
 """What its files are called; no other file of the bank is."""
+SUM = "crc32"
+"""In a file's metadata: a checksum of its features."""
 
 
 class NativeBank:
@@ -30,12 +34,30 @@ class NativeBank:
     def features(self, row: int, photo: Tensor) -> Tensor:
         """The features of photo number `row`, (1, 3, H, W), stored while there is room."""
         path = self.folder / f"{row:06}.safetensors"
-        if path.is_file():
-            return load_file(path)["features"].to(photo.device)
+        if (stored := _read(path)) is not None:
+            return stored.to(photo.device)
         features: Tensor = self.encoder(photo)
-        if self.budget.take(features.nbytes):
+        if path.is_file() or self.budget.take(features.nbytes):
+            tensor = features.cpu().contiguous()
             with atomic_path(path) as temporary:
-                save_file({"features": features.cpu().contiguous()}, temporary)
+                save_file({"features": tensor}, temporary, metadata={SUM: _sum(tensor)})
         else:
             self.unstored += 1
         return features
+
+
+def _sum(features: Tensor) -> str:
+    return f"{zlib.crc32(features.numpy().tobytes()):08x}"
+
+
+def _read(path: Path) -> Tensor | None:
+    """Stored features; None where there are none, or damaged ones."""
+    if not path.is_file():
+        return None
+    try:
+        with safe_open(path, framework="pt") as file:
+            features: Tensor = file.get_tensor("features")
+            noted = (file.metadata() or {}).get(SUM)
+    except (SafetensorError, OSError):
+        return None
+    return features if noted in (None, _sum(features)) else None

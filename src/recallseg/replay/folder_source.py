@@ -14,7 +14,7 @@ from recallseg.config.sources import SourceSettings, needed_path
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.data.kinds import found_path
 from recallseg.errors import RecallsegError, unknown_name
-from recallseg.files import check_regular
+from recallseg.files import check_regular, read_text
 from recallseg.replay.photos import ReplayPhoto
 from recallseg.replay.queries import MatchRule, matches, query_of
 from recallseg.replay.source import Say, Source
@@ -103,7 +103,7 @@ class FolderSource(Source):
     def _listed(self, listing: Path) -> list[tuple[int, dict[str, Any]]]:
         lines = [
             (number, _parse(text, listing, number))
-            for number, text in enumerate(listing.read_text(encoding="utf-8").splitlines(), 1)
+            for number, text in enumerate(read_text(listing).splitlines(), 1)
             if text.strip()
         ]
         if self.collection is None:

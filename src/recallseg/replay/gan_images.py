@@ -6,10 +6,12 @@ from functools import cached_property
 from pathlib import Path
 
 from PIL import Image
+from pydantic import TypeAdapter, ValidationError
 
+from recallseg.checksums import is_damaged, seal
 from recallseg.config.sources import needed_path
 from recallseg.errors import RecallsegError
-from recallseg.files import atomic_path
+from recallseg.files import atomic_path, remove_tree
 from recallseg.gan.biggan import BigGAN
 from recallseg.gan.generator import load_generator, sample
 from recallseg.gan.named_tensors import class_names
@@ -20,6 +22,7 @@ from recallseg.replay.mapping import Match, check_mapping
 from recallseg.replay.photos import ReplayPhoto, read_manifest, write_manifest
 from recallseg.replay.source import Lesson, Memory, Say, Source
 from recallseg.replay.step_mapping import map_step
+from recallseg.runs.records import MappingRecord
 
 LICENCE = "generated"
 MANIFEST = "manifest.jsonl"
@@ -72,11 +75,14 @@ class GanSource(Source):
         match = self.mapping[class_name][0]
         drawn = f"truncation-{self.settings.truncation:g}-{self.side}px-{count}-{self._fingerprint}"
         images = folder / f"class-{match.index}-{drawn}"
+        if is_damaged(images):
+            remove_tree(images)
         if not images.is_dir():
             say(f"generating {count} images of '{match.name}' for '{class_name}'")
             with atomic_path(images) as scratch:
                 scratch.mkdir()
                 self._generate(class_name, match, count, scratch, images.name)
+                seal(scratch)
         return read_manifest(images / MANIFEST)
 
     @cached_property
@@ -122,4 +128,11 @@ def memory_of(mapping: Mapping[str, Sequence[Match]]) -> Memory:
 
 def mapping_from(memory: Memory) -> dict[str, tuple[Match, ...]]:
     """The class mapping that a run folder kept."""
-    return {name: tuple(Match(*match) for match in matches) for name, matches in memory.items()}
+    try:
+        known = TypeAdapter(MappingRecord).validate_python(dict(memory))
+    except ValidationError as error:
+        raise RecallsegError(
+            f"The class mapping (mapping.json) cannot be read: {error.errors()[0]['msg']}. Put "
+            "back a copy of it."
+        ) from None
+    return {name: tuple(Match(*match) for match in matches) for name, matches in known.items()}

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 
 from recallseg.errors import RecallsegError
-from recallseg.files import write_text
+from recallseg.files import read_text, write_text
 
 
 @dataclass(frozen=True)
@@ -63,5 +63,5 @@ def read_manifest(path: Path) -> list[ReplayPhoto]:
     """The photos of a manifest, in its order."""
     if not path.is_file():
         raise RecallsegError(f"The replay manifest {path} does not exist.")
-    lines = path.read_text(encoding="utf-8").splitlines()
+    lines = read_text(path).splitlines()
     return [ReplayPhoto.from_line(line) for line in lines if line.strip()]

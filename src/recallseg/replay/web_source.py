@@ -37,6 +37,15 @@ class WebSettings(SourceSettings):
             del settings["unsafe"]
         return settings
 
+    def contacts(self) -> str | None:
+        """The site, or the address that stands in for it."""
+        return self.base_url or self.site
+
+    def own_addresses(self) -> dict[str, tuple[str, ...]]:
+        """The address that stands in for the site, and the private hosts that may be asked."""
+        base = (self.base_url,) if self.base_url else ()
+        return {"base_url": base, "allow_hosts": self.allow_hosts}
+
     def open(self) -> Source:
         """The site, ready to be searched; it needs the extra packages of `recallseg[web]`."""
         try:

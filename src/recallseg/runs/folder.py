@@ -1,7 +1,7 @@
 """The run folder, which is the learner: everything a later step or a later day needs.
 
-    config.yaml  classes.json  encoder.safetensors  metrics.jsonl  result.json
-    step-k/{decoder.safetensors, helper.safetensors, metrics.json, predictions.zip}
+    config.yaml  classes.json  encoder.safetensors  metrics.jsonl  result.json  checksums.json
+    step-k/{proof.json, decoder.safetensors, helper.safetensors, metrics.json, predictions.zip}
     step-k/{call.json, comparison.json} (where `recallseg learn` taught the step)
     mapping.json  replay/{manifest.jsonl, gallery.zip}  README.md  state/ (only while unfinished)
 
@@ -18,7 +18,7 @@ from typing import Any, Self
 from recallseg.checksums import TEMPORARY, check, forget_absent, seal
 from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
-from recallseg.files import content_key, remove_tree, write_json, write_text
+from recallseg.files import content_key, readable_disk_errors, remove_tree, write_json, write_text
 from recallseg.leases import alone, is_first_process
 from recallseg.runs.card import model_card
 from recallseg.runs.older import as_written_today
@@ -26,8 +26,11 @@ from recallseg.runs.records import (
     ClassRecord,
     MappingRecord,
     ProofRecord,
+    ReplayRecord,
     ResultRecord,
     StepRecord,
+    check_classes,
+    read_lines,
     read_record,
 )
 from recallseg.runs.step_folder import StepFolder
@@ -85,19 +88,25 @@ class RunFolder:
 
         A folder that was not there, and into which nothing was written, is gone afterwards.
         """
-        self.path.mkdir(parents=True, exist_ok=True)
+        was_there = self.path.is_dir()
+        with readable_disk_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True)
         try:
             with alone(self._lease, f"{self.path} is being worked on by"):
                 yield
         finally:
             with contextlib.suppress(OSError):
-                self.path.rmdir()
+                if not was_there:
+                    self.path.rmdir()
 
     def claim(self, config: RunConfig, lists: str | None = None) -> None:
         """Make the folder this run's own, or find that it is already, while `at_work`.
 
-        `lists` is a hash of the photos of all steps, where lists named them.
+        `lists` is a hash of the photos of all steps, where lists named them. Of several processes,
+        the first one does it for all.
         """
+        if not is_first_process():
+            return
         if self.settings.is_file():
             differing = _differences(config, self.config)
             if lists and self.classes and self.classes.get("lists", lists) != lists:
@@ -110,11 +119,10 @@ class RunFolder:
         elif self.path.is_dir() and set(self.path.iterdir()) - {self._lease}:
             raise RecallsegError(f"{self.path} is not empty and holds no run; name a new folder.")
         self.check_format()
-        if is_first_process():
-            for leftover in list(self.path.rglob(f".*{TEMPORARY}")):
-                remove_tree(leftover)
-            seal(self.path)
-            self.write_config(config)
+        for leftover in list(self.path.rglob(f".*{TEMPORARY}")):
+            remove_tree(leftover)
+        seal(self.path)
+        self.write_config(config)
 
     def check_format(self) -> None:
         """Refuse weights that mean something else here than where they were trained."""
@@ -176,6 +184,8 @@ class RunFolder:
     def classes(self) -> ClassRecord | None:
         """What the channels mean; None before the first step."""
         record: ClassRecord | None = read_record(self._classes, ClassRecord)
+        if record is not None:
+            check_classes(record, self._classes)
         return record
 
     def write_classes(self, record: ClassRecord) -> None:
@@ -256,17 +266,9 @@ class RunFolder:
         record: MappingRecord = read_record(self._memory, MappingRecord) or {}
         return record
 
-    def replay_images(self) -> Iterator[dict[str, Any]]:
-        """What is known of every replay image; a line that was cut off is left out."""
-        if not self.manifest.is_file():
-            return
-        for line in self.manifest.read_text(encoding="utf-8").splitlines():
-            try:
-                entry = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(entry, dict):
-                yield entry
+    def replay_images(self) -> Iterator[ReplayRecord]:
+        """What is known of every replay image; a last line that was cut off is left out."""
+        yield from read_lines(self.manifest, ReplayRecord)
 
     def write_replay_images(self, entries: list[dict[str, Any]]) -> None:
         """Keep what is known of every replay image, without its pixels."""

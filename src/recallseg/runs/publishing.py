@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from recallseg.checksums import CHECKSUMS, seal
 from recallseg.config import validate
 from recallseg.errors import RecallsegError
 from recallseg.runs.folder import RunFolder
@@ -13,6 +14,7 @@ from recallseg.runs.folder import RunFolder
 PUBLISHED = (
     *("config.yaml", "classes.json", "encoder.safetensors", "mapping.json", "result.json"),
     *("README.md", "replay/manifest.jsonl", "step-*/*.safetensors", "step-*/metrics.json"),
+    *("step-*/proof.json", CHECKSUMS),
 )
 """Photos that a method stores, galleries, predictions and the journal stay where they are."""
 
@@ -24,6 +26,8 @@ def write_published(folder: RunFolder, out: Path) -> None:
         raise RecallsegError(f"{folder.path} has no finished step yet; there is nothing to give.")
     folder.write_card()
     for path in _published(folder.path):
+        if path.name == CHECKSUMS:
+            continue
         target = out / path.relative_to(folder.path)
         target.parent.mkdir(parents=True, exist_ok=True)
         _copy(path, target)
@@ -34,6 +38,7 @@ def write_published(folder: RunFolder, out: Path) -> None:
     if copied.manifest.is_file():
         copied.manifest.unlink()
         copied.write_replay_images([_without_places(entry) for entry in folder.replay_images()])
+    seal(out)
 
 
 def check_received(path: Path, source: str) -> None:

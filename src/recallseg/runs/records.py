@@ -4,7 +4,9 @@ Records are plain dictionaries, so that they can be written as they are; reading
 that is promised here is there.
 """
 
+import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NotRequired
 
@@ -22,7 +24,7 @@ class RowRecord(TypedDict):
     """The row of a table that a run belongs into."""
 
     title: str
-    place: list[int]
+    place: list[int | bool]
     """Rows are sorted by it."""
 
 
@@ -120,6 +122,21 @@ class CallRecord(TypedDict):
     seconds: float
 
 
+class ReplayRecord(TypedDict):
+    """A line of `replay/manifest.jsonl`, and an entry of the gallery: a replay image."""
+
+    name: NotRequired[str]
+    """Of its pictures in the gallery."""
+    class_name: NotRequired[str]
+    source: NotRequired[str]
+    title: NotRequired[str]
+    credit: NotRequired[str]
+    licence: NotRequired[str]
+    page: NotRequired[str]
+    rejected: NotRequired[str | None]
+    """Why it was not used."""
+
+
 class ResultRecord(TypedDict):
     """`result.json`: a finished run."""
 
@@ -145,13 +162,47 @@ def read_record(path: Path, kind: Any) -> Any:  # noqa: ANN401
     """The record in a JSON file, or None where there is no file; a broken one is an error."""
     if not path.is_file():
         return None
-    adapter = _ADAPTERS.setdefault(str(kind), TypeAdapter(kind))
     try:
-        adapter.validate_json(check(path).read_bytes())
+        return read_text_record(check(path).read_bytes(), kind, str(path))
+    except OSError as error:
+        raise RecallsegError(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def read_text_record(text: bytes | str, kind: Any, where: str) -> Any:  # noqa: ANN401
+    """The record in a text of JSON; the error for a broken one says where it stands."""
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    try:
+        _ADAPTERS[kind].validate_json(text, strict=True)
+        return json.loads(text)
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
+        first = error.errors(include_url=False, include_input=False)[0]
+        what, place = first["msg"], ".".join(map(str, first["loc"]))
+    except (ValueError, RecursionError) as error:
+        what, place = str(error), ""
+    raise RecallsegError(
+        f"{where} cannot be read: {what}{f' at {place}' if place else ''}. Put back a copy of it, "
+        "or delete it if the same command can write it again."
+    )
+
+
+def read_lines(path: Path, kind: Any) -> Iterator[Any]:  # noqa: ANN401
+    """The records in a file of one each line; a last line that was cut off is left out."""
+    if not path.is_file():
+        return
+    *lines, last = check(path).read_bytes().split(b"\n")
+    for number, line in enumerate(lines, 1):
+        yield read_text_record(line, kind, f"Line {number} of {path}")
+    with contextlib.suppress(RecallsegError):
+        yield read_text_record(last, kind, str(path))
+
+
+def check_classes(record: ClassRecord, path: Path) -> None:
+    """Refuse channels that are not those of the steps."""
+    names = record["channels"]
+    count = sum(map(len, record["steps"]))
+    if len(names) != 1 + count or len(set(names)) != len(names) or record["initial"] > count:
         raise RecallsegError(
-            f"{path} cannot be read: {first['msg']}{f' at {where}' if where else ''}."
-        ) from None
-    return json.loads(path.read_text(encoding="utf-8"))
+            f"{path} cannot be read: it names {len(names)} channels for {count} classes of "
+            f"{len(record['steps'])} steps, {record['initial']} of them the first. Put back a copy."
+        )

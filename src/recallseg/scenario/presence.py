@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from recallseg.checksums import is_damaged, seal
 from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.errors import RecallsegError
-from recallseg.files import cache_root, write_text
+from recallseg.files import cache_root, remove_tree, write_text
 from recallseg.labels import VOID
-from recallseg.leases import cache_in_use
-from recallseg.progress import map_files
+from recallseg.leases import cache_in_use, in_turn, is_first_process, lease_beside
+from recallseg.progress import map_files, messages
 
 Rows = npt.NDArray[np.bool_]
 """One truth value a photo."""
@@ -77,9 +78,13 @@ def read_presence(path: Path, split: str, classes: int) -> PresenceTable:
 
 def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
     """Read every mask once, on all cores; the result is cached until a mask changes."""
-    name = f"{dataset.name}-{dataset.split}-{dataset.signature()}.csv"
-    cached = cache_root() / "presence" / name
-    with cache_in_use():
+    name = f"{dataset.name}-{dataset.split}.csv"
+    cached = cache_root() / "presence" / dataset.signature() / name
+    waiting = "waiting for the same masks, which are read by"
+    with cache_in_use(), in_turn(lease_beside(cached.parent), waiting, messages().print):
+        if is_first_process() and is_damaged(cached.parent):
+            remove_tree(cached.parent)
+        seal(cached.parent)
         if not cached.is_file():
             _write_presence(cached, dataset)
         return read_presence(cached, dataset.split, len(dataset.classes))

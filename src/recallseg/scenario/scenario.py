@@ -125,6 +125,8 @@ class Scenario(Sequence[Step]):
         self.refined = {index: tuple(labels) for index, labels in (refined or {}).items()}
         self.sizes = parse_spec(spec, len(self.order), self.refined)
         self.presence, self.lists = presence, lists
+        self.past = past
+        """How many steps were learned before; their photos are not known any more."""
         self._steps = self._build(presence, past)
 
     def _build(self, presence: PresenceTable, past: int) -> tuple[Step, ...]:

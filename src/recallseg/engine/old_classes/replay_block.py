@@ -18,7 +18,6 @@ from recallseg.engine.samples.views import PhotoSet
 from recallseg.engine.session import Session
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root, content_key
-from recallseg.leases import in_turn, lease_beside
 from recallseg.model import Segmenter
 from recallseg.replay import ReplayPhoto, Source
 from recallseg.replay.label_filters import reason_to_reject
@@ -94,7 +93,7 @@ class ReplayBlock:
         brought = content_key(self.config.source, self.settings.images_depend_on())
         photos_in = cache_root() / REPLAY / "photos" / brought / class_name
         waiting = f"waiting for photos of '{class_name}', which are brought by"
-        with in_turn(lease_beside(photos_in.parent), waiting, say):
+        with self.session.turn(photos_in.parent, waiting):
             photos = self.source.collect(class_name, most, photos_in, say)
         folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
         entries = self._label_all(class_name, photos, photos_in, labeller, folder)

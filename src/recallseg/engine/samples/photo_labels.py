@@ -11,15 +11,15 @@ from typing import Any
 
 import torch
 
+from recallseg.checksums import is_damaged, seal
 from recallseg.data.dataset import Mask, Pair, SegmentationDataset
 from recallseg.data.shrink import save_mask
 from recallseg.data.transforms import to_tensors
 from recallseg.engine.samples.relabelling import Relabel
 from recallseg.engine.samples.views import PhotoSet
 from recallseg.engine.session import Session
-from recallseg.files import atomic_path, write_text
+from recallseg.files import atomic_path, remove_tree, write_text
 from recallseg.labels import PADDING
-from recallseg.leases import in_turn, lease_beside
 from recallseg.methods import Batch
 from recallseg.model.cores import on_every_core
 from recallseg.scenario import look_up
@@ -48,7 +48,9 @@ def write_labels(
     """
     if session.fabric.is_global_zero:
         waiting = f"{name}: waiting for the same labels, which are written by"
-        with in_turn(lease_beside(folder), waiting, session.reporter.say):
+        with session.turn(folder, waiting):
+            if is_damaged(folder):
+                remove_tree(folder)
             if not folder.is_dir():
                 _write_labels(session, folder, name, count, label)
     session.fabric.barrier()
@@ -64,6 +66,7 @@ def _write_labels(session: Session, folder: Path, name: str, count: int, label: 
             lines.append(json.dumps(about))
             progress.advance()
         write_text(target / LINES, "".join(f"{line}\n" for line in lines))
+        seal(target)
 
 
 def relabelled_photos(

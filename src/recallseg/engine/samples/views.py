@@ -13,7 +13,6 @@ from recallseg.engine.samples.sets import PhotoSamples, Samples, samples_of
 from recallseg.engine.session import Session
 from recallseg.engine.session.shared import BANK
 from recallseg.files import cache_root, remove_tree
-from recallseg.leases import in_turn, lease_beside
 from recallseg.model import Encoder
 from recallseg.model.bank import DiskBudget, FeatureBank
 from recallseg.model.native_bank import NATIVE_FILES, NativeBank
@@ -119,7 +118,7 @@ class Supply:
     def _turn(self, bank: Path) -> AbstractContextManager[None]:
         """Wait while another run stores features in the same bank, so that it is done once."""
         waiting = "waiting for the same features, which are stored by"
-        return in_turn(lease_beside(bank), waiting, self.session.reporter.say)
+        return self.session.turn(bank, waiting)
 
     def _fill(self, bank: FeatureBank, rows: list[int], name: str) -> None:
         """Encode what is missing while there is room, every process its share.

@@ -4,6 +4,7 @@ import recallseg.torchvision_guard  # noqa: F401
 
 import json
 import time
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from recallseg.checksums import check
 from recallseg.config import RunConfig
 from recallseg.engine.session.tracking import open_trackers
 from recallseg.files import atomic_path, write_json
+from recallseg.leases import in_turn, lease_beside
 from recallseg.reporter import Reporter
 from recallseg.runs.folder import RunFolder
 
@@ -56,14 +58,16 @@ class Session:
         main = fabric.is_global_zero
         fabric.loggers.extend(open_trackers(config, folder.path) if main else ())
         reporter = Reporter(folder.journal, fabric.log_dict) if main else Silent()
-        clock = folder.state / CLOCK
-        earlier = json.loads(clock.read_text())["seconds"] if clock.is_file() else 0.0
-        return cls(config, fabric, reporter, folder.state, earlier)
+        return cls(config, fabric, reporter, folder.state, _seconds(folder.state / CLOCK))
 
     def end(self) -> None:
         """Let trackers write what they still hold: the run came to its end."""
         for logger in self.fabric.loggers:
             logger.finalize("success")
+
+    def turn(self, path: Path, waiting: str) -> AbstractContextManager[None]:
+        """Wait while another process makes something in the cache, and let others wait for this."""
+        return in_turn(lease_beside(path), waiting, self.reporter.say)
 
     def clock(self) -> float:
         """Seconds of work on this run so far, earlier attempts included."""
@@ -97,6 +101,14 @@ class Session:
         """Forget a state that is no longer needed."""
         if self.fabric.is_global_zero:
             (self.state / name).unlink(missing_ok=True)
+
+
+def _seconds(clock: Path) -> float:
+    """What an earlier attempt noted; one that cannot be read counts for nothing."""
+    try:
+        return float(json.loads(clock.read_text())["seconds"])
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0.0
 
 
 class Silent(Reporter):

@@ -1,12 +1,17 @@
 """What runs share: step 0 is trained once for everything that it depends on."""
 
+from contextlib import AbstractContextManager
+
 import torch
 
+from recallseg.checksums import is_damaged, seal
 from recallseg.config import RunConfig
 from recallseg.data.dataset import SegmentationDataset
-from recallseg.files import cache_root, content_key
+from recallseg.files import cache_root, content_key, remove_tree
+from recallseg.leases import Say, in_turn, lease_beside
 from recallseg.methods import Method
 from recallseg.model.geometry import GEOMETRY
+from recallseg.runs.folder import RunFolder
 from recallseg.scenario import Step
 from recallseg.version import __version__
 
@@ -39,6 +44,30 @@ def step_0_key(
         config.precision,
         *own_loss,
     )
+
+
+class SharedStep0:
+    """The weights after step 0 in the cache, for all runs that begin alike."""
+
+    def __init__(
+        self, config: RunConfig, step: Step, dataset: SegmentationDataset, method: type[Method]
+    ) -> None:
+        key = step_0_key(config, step, dataset, method)
+        self.folder = RunFolder(cache_root() / STEP_0 / key)
+
+    def turn(self, say: Say) -> AbstractContextManager[None]:
+        """Wait while another run trains them, and let others wait for this one."""
+        waiting = "step 0: waiting for the same training, which is done by"
+        return in_turn(lease_beside(self.folder.path), waiting, say)
+
+    def drop_if_damaged(self) -> None:
+        """Forget weights that are not what was written."""
+        if is_damaged(self.folder.path):
+            remove_tree(self.folder.path)
+
+    def begin(self) -> None:
+        """Make a place for them that notes what it will hold."""
+        seal(self.folder.path)
 
 
 def cache_folders() -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Generator and discriminator with all that a training has to save to be continued."""
 
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,9 @@ class Players:
 
 def _read(path: Path) -> dict[str, Any]:
     try:
+        with zipfile.ZipFile(path) as archive:
+            if archive.testzip() is not None:
+                raise ValueError("a checksum differs")
         values: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises a dozen kinds for a broken file
         raise RecallsegError(f"{path} cannot be read; delete it to start again.") from error

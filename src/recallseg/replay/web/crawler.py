@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from recallseg.errors import RecallsegError
-from recallseg.files import atomic_path
+from recallseg.files import atomic_path, file_digest
 from recallseg.replay.photos import ReplayPhoto
 from recallseg.replay.queries import MatchRule, matches, query_of
 from recallseg.replay.source import Say, Source
@@ -73,6 +73,7 @@ class _Crawl:
         self.query = query_of(class_name, source.queries)
         self.journal = Journal(folder / JOURNAL_NAME)
         others = list(sibling_journals(folder))
+        _forget_damaged(self.journal, folder)
         self.photos = [photo for photo in self.journal.photos() if photo.path(folder).is_file()]
         self.hashes = [photo.phash for one in (self.journal, *others) for photo in one.photos()]
         self.taken = {key for one in others for key in one.entries if one.judged(key)}
@@ -188,6 +189,15 @@ def _file_name(site: str, photo_id: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", photo_id):
         photo_id = hashlib.sha256(photo_id.encode()).hexdigest()[:20]
     return f"{site}-{photo_id}.jpg"
+
+
+def _forget_damaged(journal: Journal, folder: Path) -> None:
+    """Delete photos that are not what was downloaded, so that they are downloaded again."""
+    for key, entry in list(journal.entries.items()):
+        path = entry.photo and entry.photo.path(folder)
+        if entry.photo and path and path.is_file() and file_digest(path) != entry.photo.sha256:
+            path.unlink()
+            del journal.entries[key]
 
 
 def _sweep(folder: Path) -> None:

@@ -1,0 +1,264 @@
+"""Kill commands at random moments and start them again, and start two at once.
+
+    python tools/kills.py [--kills 100] [--seed 0]      # SIGKILL, then the same command to its end
+    python tools/kills.py --pairs [--seed 0]            # two of each command at once, all pairs
+
+What is there at the end must equal, byte for byte, what the command leaves when nobody disturbs it.
+Of two commands at once each must do its work or be turned away with a sentence, and the model must
+be one that commands in turn could have made. Commands run in forks, on the smallest of models.
+"""
+
+import argparse
+import itertools
+import os
+import random
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests/support"))
+
+from children import Child, contents, recallseg
+from photo_site import KEY, PhotoSite, photos_of
+from PIL import Image
+from tiny_life import TinyLife, answer
+
+Words = list[Any]
+SHARES = {"learn": 32, "run": 24, "rollback": 20, "crawl": 10, "cache": 8, "gan train": 6}
+"""Of 100 kills."""
+
+
+@dataclass
+class Work:
+    """A command, what it needs in a place of its own, and what it leaves there."""
+
+    name: str
+    words: Callable[[Path], Words]
+    prepare: Callable[[Path], None]
+    left: Callable[[Path], Any]
+
+    def start(self, place: Path) -> Child:
+        """Begin it in a place."""
+        environment = {"RECALLSEG_CACHE": str(place / "cache"), "FLICKR_API_KEY": KEY}
+        return Child(self.words(place), environment)
+
+    def in_peace(self, place: Path) -> tuple[Any, float]:
+        """What it leaves when nobody disturbs it, and how long it takes."""
+        place.mkdir()
+        self.prepare(place)
+        began = time.monotonic()
+        ended = self.start(place).outcome()
+        assert ended.code == 0, (self.name, ended.err)
+        return self.left(place), time.monotonic() - began
+
+    def under_fire(self, place: Path, kills: int, length: float, dice: random.Random) -> Any:  # noqa: ANN401
+        """What it leaves after some kills, and how many struck before it had ended."""
+        place.mkdir()
+        self.prepare(place)
+        struck = 0
+        for _ in range(kills):
+            child = self.start(place)
+            time.sleep(dice.uniform(0, length))
+            struck += child.kill()
+            ended = child.outcome()
+            assert ended.code in (None, 0), (self.name, ended.err)
+        ended = self.start(place).outcome()
+        assert ended.code == 0, (self.name, ended.err)
+        return self.left(place), struck
+
+
+@contextmanager
+def works(root: Path) -> Iterator[dict[str, Work]]:
+    """All commands that are killed, by name."""
+    life = TinyLife(root / "life")
+    begun = root / "begun"
+    life.learn("a", begun)
+    two = life.model()
+    colours(root / "colours")
+    photos = [*photos_of("cat", 6, 100), *photos_of("dog", 6, 200)]
+    with PhotoSite(photos) as site:
+
+        def crawling(place: Path) -> Words:
+            words = life.learn_words("b", place / "model")[:-2]
+            web = [f"replay.web.base_url={site.base}/services/rest/", "replay.web.site=flickr"]
+            hosts = site.base.removeprefix("http://")
+            web += [f"replay.web.allow_hosts=[{hosts}]", "replay.web.interval=0"]
+            return [*words, *web, "--source", "web"]
+
+        def copy_of(model: Path) -> Callable[[Path], None]:
+            return lambda place: (shutil.copytree(model, place / "model"), None)[1]
+
+        def fill_cache(place: Path) -> None:
+            shutil.copytree(life.cache, place / "cache")
+
+        def run_folder(place: Path) -> Any:  # noqa: ANN401
+            [folder] = (place / "runs").iterdir()
+            return answer(folder)
+
+        gan: Words = ["gan", "train", root / "colours"]
+        gan += ["--resolution", 32, "--iterations", 4, "--batch", 4, "--width", 4, "--guidance", 0]
+        gan += ["--discriminator", "plain", "--first-side", 4, "--checkpoint-seconds", 0]
+        every = [
+            Work(
+                "learn",
+                lambda place: life.learn_words("b", place / "model"),
+                copy_of(begun),
+                lambda place: answer(place / "model"),
+            ),
+            Work(
+                "run",
+                lambda place: ["run", life.run_config(), "-o", place / "runs"],
+                lambda place: None,
+                run_folder,
+            ),
+            Work(
+                "rollback",
+                lambda place: ["rollback", place / "model", "--to", 0],
+                copy_of(two),
+                lambda place: answer(place / "model"),
+            ),
+            Work("crawl", crawling, copy_of(begun), lambda place: answer(place / "model")),
+            Work(
+                "cache",
+                lambda place: ["cache", "clear"],
+                fill_cache,
+                lambda place: [p for p in contents(place / "cache") if not p.startswith(".")],
+            ),
+            Work(
+                "gan train",
+                lambda place: [*gan, "-o", place / "g.safetensors"],
+                lambda place: None,
+                lambda place: (place / "g.safetensors").read_bytes(),
+            ),
+        ]  # fmt: skip
+        yield {work.name: work for work in every}
+
+
+def colours(folder: Path) -> None:
+    """Images of two classes for a generator."""
+    dice = random.Random(0)
+    for name, (red, blue) in {"blue": (40, 220), "red": (220, 40)}.items():
+        (folder / name).mkdir(parents=True)
+        for number in range(6):
+            colour = (red, dice.randrange(80), blue)
+            Image.new("RGB", (32, 32), colour).save(folder / name / f"{number}.png")
+
+
+def kill_all(root: Path, kills: int, seed: int, shares: dict[str, int]) -> list[str]:
+    """Spread kills over the commands, up to four in each life of a command; what went wrong."""
+    problems = []
+    with works(root) as every:
+        for name, share in shares.items():
+            work, wanted, struck, lives = every[name], max(1, kills * share // 100), 0, 0
+            right, length = work.in_peace(root / f"{name} in peace")
+            dice = random.Random(f"{seed}/{name}")
+            while struck < wanted and lives < 3 * wanted:
+                lives += 1
+                place = root / f"{name} under fire"
+                count = min(4, wanted - struck)
+                left, hits = work.under_fire(place, count, 1.2 * length, dice)
+                struck += hits
+                if left != right:
+                    problems.append(f"{name}: another end after {hits} kills, life {lives}")
+                shutil.rmtree(place)
+            say(f"{name}: {struck} kills in {lives} lives, {length:.1f} s in peace")
+    return problems
+
+
+def all_pairs(root: Path, names: tuple[str, ...] | None = None) -> list[str]:
+    """Start two of each command at once on one model and one cache; what went wrong."""
+    life = TinyLife(root / "life")
+    begun = life.model()
+    model, cache, photo = root / "model", root / "cache", life.root / "c/images/c0.png"
+    look = ["predict", model, photo, "--format", "json"]
+    commands: dict[str, Words] = {
+        "learn c": life.learn_words("c", model),
+        "learn b": life.learn_words("b", model),
+        "rollback": ["rollback", model, "--to", 0],
+        "run": ["run", life.run_config(), "-o", root / "runs"],
+        "cache clear": ["cache", "clear"],
+        "predict": look,
+        "evaluate": ["evaluate", model, "--root", life.root / "val-b", "--split", "train"],
+        "info": ["info", model],
+        "report": ["report", model, "-o", root / "report.html"],
+    }
+
+    def fresh() -> None:
+        for path, source in ((model, begun), (cache, life.cache)):
+            shutil.rmtree(path, ignore_errors=True)
+            shutil.copytree(source, path)
+        shutil.rmtree(root / "runs", ignore_errors=True)
+
+    def seen() -> str:
+        ended = recallseg(*look, RECALLSEG_CACHE=str(cache))
+        return ended.out if ended.code == 0 else ended.err
+
+    def in_turn(*words: Words) -> str:
+        fresh()
+        for each in words:
+            recallseg(*each, RECALLSEG_CACHE=str(cache))
+        return seen()
+
+    def succeeds(name: str) -> bool:
+        fresh()
+        return recallseg(*commands[name], RECALLSEG_CACHE=str(cache)).code == 0
+
+    changing = ("learn c", "learn b", "rollback")
+    orders = itertools.chain.from_iterable(itertools.permutations(changing, n) for n in range(3))
+    possible = {in_turn(*(commands[name] for name in order)) for order in orders}
+    fresh()
+    recallseg(*commands["run"], RECALLSEG_CACHE=str(cache))
+    [folder] = (root / "runs").iterdir()
+    right_run = answer(folder)
+    names = names or tuple(commands)
+    alone = {name: succeeds(name) for name in names}
+    problems = []
+    for pair in itertools.combinations_with_replacement(names, 2):
+        fresh()
+        children = [Child(commands[name], {"RECALLSEG_CACHE": str(cache)}) for name in pair]
+        ends = [child.outcome() for child in children]
+        for name, ended in zip(pair, ends, strict=True):
+            if ended.code not in (0, 2) or "Traceback" in ended.err:
+                problems.append(f"{' and '.join(pair)}: {name} {ended.code}: {ended.err[-600:]}")
+        if all(alone[name] for name in pair) and all(ended.code == 2 for ended in ends):
+            problems.append(f"{' and '.join(pair)}: both were turned away: {ends[0].err}")
+        if seen() not in possible:
+            problems.append(f"{' and '.join(pair)}: a model that no order makes: {seen()[:300]}")
+        if "run" in pair and [answer(each) for each in (root / "runs").iterdir()] != [right_run]:
+            problems.append(f"{' and '.join(pair)}: another result of the run")
+        say(f"{' and '.join(pair)}: {[ended.code for ended in ends]}")
+    return problems
+
+
+def say(sentence: str) -> None:
+    """Tell how far it is."""
+    print(sentence, flush=True)  # noqa: T201
+
+
+def main() -> int:
+    """Print what went wrong; the exit code is 1 if anything did."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--pairs", action="store_true", help="two commands at once instead")
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        found = (
+            all_pairs(root) if chosen.pairs else kill_all(root, chosen.kills, chosen.seed, SHARES)
+        )
+    for problem in found:
+        say(problem)
+    say(f"{len(found)} problems")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    sys.exit(main())
