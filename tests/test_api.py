@@ -124,6 +124,8 @@ def test_a_model_is_measured_on_lists_and_on_folders(taught, tmp_path):
     write_folder(tmp_path / "val", {f"p{i}": [1] for i in range(4)}, ["background", "cat"])
     assert scores["iou"] == model.evaluate(tmp_path / "val")["iou"]
     assert scores["pixels"] == 4 * 24 * 19
+    (tmp_path / "val/val.txt").write_text("p0\n")
+    assert model.evaluate(tmp_path / "val")["pixels"] == 24 * 19
 
 
 @pytest.mark.parametrize(

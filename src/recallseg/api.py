@@ -137,13 +137,12 @@ class Learner:
     ) -> StepRecord:
         """The scores on photos with masks of all classes, given as to `learn`.
 
-        Without `data`, they are those that the model was measured on when it learned.
+        Without `data`, they are those that the model was measured on when it learned. Of a folder
+        that lists a split `val`, only that one counts.
         """
-        if data is None:
-            with heard_by(on_progress):
-                return rescore(self.path, split=split, step=step)
-        with heard_by(on_progress), _folder(data, masks, names) as folder:
-            return rescore(self.path, root=folder, split=split or "train", step=step)
+        given = nullcontext(None) if data is None else _folder(data, masks, names)
+        with heard_by(on_progress), given as folder:
+            return rescore(self.path, root=folder, split=split, step=step)
 
     def export(self, out: Path | str, step: int | None = None) -> Path:
         """Write the model as an ONNX file, which needs neither recallseg nor PyTorch."""
