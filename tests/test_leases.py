@@ -1,5 +1,6 @@
 """Two commands at once: the second waits for the first, or ends in a sentence."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -62,12 +63,16 @@ def test_a_cache_in_use_is_not_emptied(holder):
 def test_what_a_living_process_writes_is_not_swept(holder):
     scratch = cache_root() / "bank" / ".some.tmp"
     scratch.mkdir(parents=True)
+    os.utime(scratch, (0, 0))
     with cache_in_use():
         assert scratch.is_dir()
     holder.kill()
     holder.wait()
+    fresh = scratch.with_name(".other.tmp")
+    fresh.mkdir()
     with cache_in_use():
         assert not scratch.exists()
+        assert fresh.is_dir()
 
 
 def test_the_second_waits_for_its_turn(tmp_path):

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import os
 import tempfile
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -20,6 +21,8 @@ from recallseg.files import cache_root, readable_disk_errors, remove_tree
 
 SECONDS = 30.0
 """A lease on another host that was not touched for so long belongs to nobody."""
+LONG_AGO = 24 * 3600.0
+"""Seconds after which nobody writes into a temporary folder of the cache any more."""
 USERS = ".users"
 """In the cache: a lease of every process that uses it."""
 CLEARING = ".clearing"
@@ -103,9 +106,20 @@ def cache_in_use() -> Iterator[None]:
     with users.joined():
         with in_turn(root / CLEARING, "waiting for the cache, which is emptied by", lambda _: None):
             if not users.others():
-                for leftover in (*root.glob(f"*/.*{TEMPORARY}"), *root.glob(f"*/*/.*{TEMPORARY}")):
-                    remove_tree(leftover)
+                _sweep(root)
         yield
+
+
+def _sweep(root: Path) -> None:
+    """Delete what was being written when a process was killed, long ago.
+
+    A version that left no leases may still be writing what is younger.
+    """
+    before = time.time() - LONG_AGO
+    for path in (*root.glob(f"*/.*{TEMPORARY}"), *root.glob(f"*/*/.*{TEMPORARY}")):
+        with contextlib.suppress(OSError):
+            if path.stat().st_mtime < before:
+                remove_tree(path)
 
 
 @contextlib.contextmanager
