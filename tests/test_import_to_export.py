@@ -63,8 +63,9 @@ def check_formats(folder, names, known):
 
 @pytest.mark.slow
 def test_three_formats_in_three_formats_out(tmp_path):
-    longer = ["optim.iterations_per_class=60", "increment.iterations_per_class=60"]
-    teach(tmp_path, list(CLASSES), [*TINY, *longer])
+    parts = ("optim", "increment", "helper.optim")
+    calm = [f"{part}.{word}" for part in parts for word in ("lr=0.004", "iterations_per_class=60")]
+    teach(tmp_path, list(CLASSES), [*TINY, *calm])
     seen = check_formats(tmp_path, list(CLASSES), CLASSES.values())
     assert any(mask.any() for mask in seen.values())
 

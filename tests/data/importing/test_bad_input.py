@@ -1,6 +1,7 @@
 """Annotation files that are wrong or hostile: one sentence, and nothing is written."""
 
 import json
+from base64 import b64encode
 
 import numpy as np
 import pytest
@@ -206,6 +207,7 @@ def yolo(root, lines, yaml="train: images\nnames: [cat, dog]\n"):
         ("", "train: ../../photos\nnames: [cat]\n", "names '../../photos', which is not in"),
         ("", "train: images\nnames: 5\n", "not as expected at 'names"),
         ("", "train: images\nnames: !!python/object/apply:os.system ['x']\n", "is not YAML"),
+        ("", f"a: &a {['x'] * 9}\nb: &b [*a, *a]\nnames: [*b]\ntrain: x\n", "has an alias"),
     ],
 )
 def test_yolo_files_that_make_no_sense(lines, yaml, sentence, tmp_path):
@@ -256,3 +258,18 @@ def test_brush_masks_that_make_no_sense(change, sentence, tmp_path):
     (tmp_path / "in/tasks.json").write_text(json.dumps([task]))
     with pytest.raises(RecallsegError, match=sentence):
         import_dataset(tmp_path / "in", tmp_path / "out")
+
+
+def test_labelme_files_may_hold_their_photo(tmp_path):
+    photo(tmp_path / "photo.png")
+    data = b64encode((tmp_path / "photo.png").read_bytes()).decode()
+    shape = {"label": "cat", "shape_type": "rectangle", "points": [[2, 2], [10, 8]]}
+    content = {"shapes": [shape], "imagePath": "..\\elsewhere\\b.jpg", "imageData": data}
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/b.json").write_text(json.dumps(content))
+    import_dataset(tmp_path / "in", tmp_path / "out", link=True)
+    assert (tmp_path / "out/images/b.png").read_bytes() == (tmp_path / "photo.png").read_bytes()
+    for broken, sentence in {"?": "not in base64", "AAAA": "there is no such file"}.items():
+        (tmp_path / "in/b.json").write_text(json.dumps(content | {"imageData": broken}))
+        with pytest.raises(RecallsegError, match=sentence):
+            import_dataset(tmp_path / "in", tmp_path / "new")

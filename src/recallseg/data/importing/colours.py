@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from recallseg.data.importing.reading import read_text
+from recallseg.data.importing.reading import plain_yaml, read_text
 from recallseg.data.palette import voc_palette
 from recallseg.errors import RecallsegError
 
@@ -54,7 +54,7 @@ def _from_labelmap(text: str) -> dict[str, list[int]]:
 
 def _from_mapping(text: str) -> dict[str, Any]:
     try:
-        value = json.loads(text) if text.lstrip().startswith("{") else yaml.safe_load(text)
+        value = json.loads(text) if text.lstrip().startswith("{") else plain_yaml(text)
     except (ValueError, yaml.YAMLError, RecursionError):
         return {}
     return {str(name): colour for name, colour in value.items()} if isinstance(value, dict) else {}

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from recallseg.data.decoding import read_mask
 from recallseg.data.folder import check_class_names
 from recallseg.data.importing.detecting import detect_format, format_called
 from recallseg.data.importing.photo_files import PhotoSize, place_photo
-from recallseg.data.importing.scenes import ClassIds, Scene, Skips
+from recallseg.data.importing.scenes import ClassIds, Findings, Scene, Skips
 from recallseg.data.importing.source_folder import ImportOptions, SourceFolder
 from recallseg.data.shrink import save_mask
 from recallseg.errors import RecallsegError
@@ -52,9 +53,15 @@ def import_dataset(
     """
     if out.exists():
         raise RecallsegError(f"{out} exists already; name a new folder.")
-    folder = SourceFolder(source, options)
-    name = format or detect_format(folder)
-    findings = format_called(name).read(folder)
+    with closing(SourceFolder(source, options)) as folder:
+        name = format or detect_format(folder)
+        return _write(folder, format_called(name).read(folder), out, name, link)
+
+
+def _write(
+    folder: SourceFolder, findings: Findings, out: Path, name: str, link: bool
+) -> ImportReport:
+    source = folder.only or folder.root
     if not findings.scenes:
         reasons = "; ".join(f"{what} {why}" for what, why in findings.skips.counts)
         raise RecallsegError(
@@ -120,7 +127,8 @@ class _Writer:
             mask = photo.turned(mask)
         save_mask(self.mask_path(stem), mask)
         ending = scene.photo.suffix.lower()
-        place_photo(scene.photo, self.target / "images" / f"{stem}{ending}", link=self.link)
+        link = self.link and not scene.is_temporary
+        place_photo(scene.photo, self.target / "images" / f"{stem}{ending}", link=link)
         labels = np.flatnonzero(np.bincount(mask.ravel(), minlength=VOID + 1)).tolist()
         return [label for label in labels if 0 < label < VOID], skips
 

@@ -6,7 +6,7 @@ Later shapes lie over earlier ones, as LabelMe's own tools draw them.
 import math
 from base64 import b64decode
 from io import BytesIO
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 
 import numpy as np
 from PIL import Image
@@ -39,6 +39,7 @@ class LabelmeFile(BaseModel):
     imagePath: str
     imageWidth: int | None = None
     imageHeight: int | None = None
+    imageData: str | None = None
 
 
 def read(source: SourceFolder) -> Findings:
@@ -50,7 +51,7 @@ def read(source: SourceFolder) -> Findings:
         names += [shape.label for shape in content.shapes]
         inner = path.relative_to(source.root).parts[:-1]
         split = split_in(*reversed(inner))
-        photo = source.find_photo(content.imagePath, path.parent, split)
+        photo, is_inside = _photo(source, content, path, split)
         if photo is None:
             skips.add("photo", "there is no such file", f"{path.name}: {content.imagePath}")
             skips.add("object", "its photo is missing", path.name, len(content.shapes))
@@ -58,10 +59,30 @@ def read(source: SourceFolder) -> Findings:
         width, height = content.imageWidth, content.imageHeight
         drawing = Drawing(tuple(_shapes(content, path, skips)), str(path))
         size = (width, height) if width and height else None
-        scenes.append(Scene(photo, drawing, split, size))
+        name = PureWindowsPath(content.imagePath).stem
+        scenes.append(Scene(photo, drawing, split, size, name, is_temporary=is_inside))
     if not scenes and not skips.counts:
         raise RecallsegError(f"{source.root} holds no JSON file with {' and '.join(KEYS)}.")
     return Findings(sorted(drawn_classes(names, scenes)), scenes, skips)
+
+
+def _photo(
+    source: SourceFolder, content: LabelmeFile, path: Path, split: str | None
+) -> tuple[Path | None, bool]:
+    """The photo of a file, and whether it lies inside of it; one on disk is preferred."""
+    try:
+        photo = source.find_photo(content.imagePath, path.parent, split)
+    except RecallsegError:
+        if not content.imageData:
+            raise
+        photo = None
+    if photo or not content.imageData:
+        return photo, False
+    try:
+        number = source.files.index(path)
+        return source.unpack_photo(b64decode(content.imageData, validate=True), number), True
+    except ValueError as error:
+        raise RecallsegError(f"{path} has a photo that is not in base64.") from error
 
 
 def _shapes(content: LabelmeFile, path: Path, skips: Skips) -> list[Shape]:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import reprlib
 from pathlib import Path
 from typing import Any, TypeVar
 from xml.etree import ElementTree
@@ -58,11 +59,26 @@ def read_json(path: Path) -> Any:  # noqa: ANN401
 
 
 def read_yaml(path: Path) -> Any:  # noqa: ANN401
-    """The plain values in a YAML file; tags that would make objects are refused."""
+    """The plain values in a YAML file."""
     try:
-        return yaml.safe_load(read_text(path))
+        return plain_yaml(read_text(path))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise RecallsegError(f"{path} is not YAML: {' '.join(str(error).split())}.") from error
+
+
+def plain_yaml(text: str) -> Any:  # noqa: ANN401
+    """The values in YAML; tags that would make objects, and aliases, are refused.
+
+    A few lines of aliases of aliases stand for more values than any memory holds.
+    """
+    return yaml.load(text, Loader=_PlainLoader)
+
+
+class _PlainLoader(yaml.SafeLoader):
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
+        if self.check_event(yaml.AliasEvent):
+            raise yaml.YAMLError("it has an alias (*), which is not read")
+        return super().compose_node(parent, index)
 
 
 def read_xml(path: Path) -> ElementTree.Element:
@@ -97,8 +113,7 @@ def parsed(kind: type[Value], value: Any, where: object) -> Value:  # noqa: ANN4
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(str(part) for part in first["loc"])
-        shown = repr(first["input"])
-        shown = shown if len(shown) < 60 else f"{shown[:57]}…"
+        shown = reprlib.repr(first["input"])
         more = f" ({error.error_count() - 1} more like it)" if error.error_count() > 1 else ""
         raise RecallsegError(
             f"{where} is not as expected at '{place}': {first['msg']}, found {shown}{more}."

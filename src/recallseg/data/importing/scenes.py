@@ -85,6 +85,8 @@ class Scene:
     """The (width, height) that the labels are for, where the format tells."""
     name: str | None = None
     """What the photo is to be called, if not by its file."""
+    is_temporary: bool = False
+    """Whether the photo's file is gone after the import, so that no link can lead to it."""
 
 
 @dataclass

@@ -1,10 +1,12 @@
 """The files of a dataset that is to be imported, and how the photos are found that it names."""
 
 import os
+import shutil
 from collections import defaultdict
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path, PurePosixPath
+from tempfile import mkdtemp
 from typing import Any
 
 from recallseg.data.folder import PHOTO_ENDINGS
@@ -30,6 +32,20 @@ class ImportOptions:
     """Whether the box of an object without an outline is filled."""
 
 
+class Scratch:
+    """A temporary folder that is made when it is first used."""
+
+    @cached_property
+    def folder(self) -> Path:
+        """Its path."""
+        return Path(mkdtemp(prefix="recallseg-"))
+
+    def cleanup(self) -> None:
+        """Remove it, if it was made."""
+        if "folder" in vars(self):
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+
 class SourceFolder:
     """A folder, or one annotation file in it, and the photos that may be used."""
 
@@ -46,6 +62,7 @@ class SourceFolder:
             raise RecallsegError(f"The folder {images} for photos does not exist.")
         self.photo_roots = [self.root] if images is None else [images, self.root]
         self._json: dict[Path, Any] = {}
+        self._scratch = Scratch()
 
     @cached_property
     def files(self) -> list[Path]:
@@ -112,6 +129,20 @@ class SourceFolder:
                 "import the folder that holds both, or give the photos' folder with --images."
             )
         return candidates[0] if candidates else None
+
+    def close(self) -> None:
+        """Remove the photos that were unpacked."""
+        self._scratch.cleanup()
+
+    def unpack_photo(self, content: bytes, number: int) -> Path | None:
+        """A file for a photo that lies inside of an annotation file; only PNG and JPEG have one."""
+        starts = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg"}
+        ending = next((end for start, end in starts.items() if content.startswith(start)), None)
+        if ending is None:
+            return None
+        path = self._scratch.folder / f"{number}{ending}"
+        path.write_bytes(content)
+        return path
 
     def holds(self, path: Path) -> bool:
         """Whether a path without `..` is in the dataset, or where its photos are."""
