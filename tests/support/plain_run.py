@@ -12,7 +12,7 @@ from recallseg.predict.step_models import Seen
 class PlainRun:
     """Two steps whose models see the red in a photo; `batches` are the sizes of what came."""
 
-    path, method = Path("plain"), "recall"
+    path, method, working_side = Path("plain"), "recall", None
 
     def __init__(self, steps=2, noise=False):
         names = ("background", *(f"class{number}" for number in range(steps)))

@@ -81,6 +81,9 @@ def predict(
 def serve(
     model: Model,
     photos: Annotated[int, typer.Option(min=1, help="How many validation photos to use.")] = 40,
+    longer_side: Annotated[
+        int | None, typer.Option(min=32, help="Bring photos to this size before they are sent.")
+    ] = None,
     requests: Annotated[int, typer.Option(min=1, help="How many times a photo is sent.")] = 300,
     clients: Annotated[int, typer.Option(min=1, help="How many clients send them.")] = 32,
     slow_clients: Annotated[int, typer.Option(min=0, help="How many others are slow.")] = 200,
@@ -97,6 +100,7 @@ def serve(
         numbers = bench_serve(
             model,
             photos=photos,
+            longer_side=longer_side,
             requests=requests,
             clients=clients,
             slow_clients=slow_clients,

@@ -1,10 +1,13 @@
 """Measure a served model under load: as fast as the bare model, fair, steady and up to date."""
 
 import io
+import itertools
 import os
 import shutil
 import tempfile
 import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +15,9 @@ import torch
 from PIL import Image
 
 from recallseg.data import open_dataset
-from recallseg.data.decoding import read_photo
+from recallseg.data.decoding import decode_photo, read_photo
 from recallseg.data.transforms import photo_tensor
+from recallseg.data.working_size import at_working_size
 from recallseg.experiments.load import Load, ServedModel, SlowClients, photo_form
 from recallseg.model.cores import on_every_core
 from recallseg.predict.predictor import Predictor
@@ -28,6 +32,7 @@ def bench_serve(
     path: Path,
     *,
     photos: int = 40,
+    longer_side: int | None = None,
     requests: int = 300,
     clients: int = 32,
     slow_clients: int = 200,
@@ -35,30 +40,32 @@ def bench_serve(
 ) -> dict[str, Any]:
     """What a server of a run does with its validation photos, beside the bare model.
 
-    `throughput` is the server's photos per second over the bare model's, which goes through tensors
-    that are ready in memory, on the same cores before and after. `cpu` compares the CPU time of a
-    photo in the same way and is less disturbed by whatever else runs. Every number is of this one
-    run of the benchmark.
+    `throughput` is the server's photos per second over the bare model's, which makes the class of
+    each pixel from tensors that are ready in memory, on the same cores before and after. `cpu`
+    compares the CPU time of a photo in the same way and is less disturbed by whatever else runs.
+    `of_predictions` are both beside predictions of photos that are ready in memory: masks with
+    scores, as an answer holds them. With `longer_side` photos are
+    brought to a size first. Every number is of this one run of the benchmark.
     """
     data = RunFolder.existing(path).config.data
     pairs = open_dataset(data.name, data.val, data.root).pairs[:photos]
-    paths = [pair.photo for pair in pairs]
-    bare = BareModel(path, paths)
-    forms = [photo_form(each.read_bytes(), each.name) for each in paths]
+    files = [_photo_file(pair.photo, longer_side) for pair in pairs]
+    bare = BareModel(path, files)
+    forms = [photo_form(each, "photo.jpg") for each in files]
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
         shutil.copytree(path, model, ignore=shutil.ignore_patterns("state", "predictions.zip"))
         with ServedModel(model) as server:
             server.load(forms, clients, requests=len(forms))  # warm
-            before = bare.round(requests)
+            before = bare.round(requests), bare.predicted(requests)
             plain = server.load(forms, clients, requests)
-            after = bare.round(requests)
+            after = bare.round(requests), bare.predicted(requests)
             with SlowClients(server.port, slow_clients):
                 beside_slow = server.load(forms, clients, requests)
             reloaded = _reload_under_load(server, model, forms, clients, requests)
             memory = _memory(server, clients, endurance)
-    bare_seconds = (before[0] + after[0]) / 2
-    bare_cpu = (before[1] + after[1]) / 2
+    classes, predictions = (Cost.mean(pair) for pair in zip(before, after, strict=True))
+    served = Cost(plain.wall, plain.cpu_seconds)
     return {
         "requests": requests,
         "clients": clients,
@@ -66,9 +73,13 @@ def bench_serve(
         "load_average": [round(each, 1) for each in os.getloadavg()],
         "answered": plain.answered,
         "photos_per_second": round(plain.per_second, 2),
-        "bare_photos_per_second": round(requests / bare_seconds, 2),
-        "throughput": round(plain.per_second * bare_seconds / requests, 3),
-        "cpu": round(bare_cpu / plain.cpu_seconds, 3),
+        "bare_photos_per_second": round(requests / classes.wall, 2),
+        "throughput": round(classes.wall / served.wall, 3),
+        "cpu": round(classes.cpu / served.cpu, 3),
+        "of_predictions": {
+            "throughput": round(predictions.wall / served.wall, 3),
+            "cpu": round(predictions.cpu / served.cpu, 3),
+        },
         "p50_s": round(plain.percentile(50), 3),
         "p99_s": round(plain.percentile(99), 3),
         "p99_over_p50": round(plain.percentile(99) / plain.percentile(50), 2),
@@ -80,15 +91,45 @@ def bench_serve(
     }
 
 
+@dataclass(frozen=True)
+class Cost:
+    """Seconds that some photos took."""
+
+    wall: float
+    cpu: float
+
+    @classmethod
+    def of(cls, work: Callable[[], object]) -> "Cost":
+        """What work in this process costs."""
+        wall, cpu = time.perf_counter(), time.process_time()
+        work()
+        return cls(time.perf_counter() - wall, time.process_time() - cpu)
+
+    @classmethod
+    def mean(cls, costs: Sequence["Cost"]) -> "Cost":
+        """What it costs on average."""
+        walls, cpus = [each.wall for each in costs], [each.cpu for each in costs]
+        return cls(sum(walls) / len(walls), sum(cpus) / len(cpus))
+
+
 class BareModel:
-    """The last step's model on tensors that are ready, batches of one size, a core for each."""
+    """The last step's model on photos that are ready, batches of one size, a core for each."""
 
-    def __init__(self, path: Path, paths: list[Path]) -> None:
-        self.model = Predictor.open(path, device="cpu").model
-        self.photos = [photo_tensor(read_photo(each)) for each in paths]
+    def __init__(self, path: Path, files: list[bytes]) -> None:
+        predictor = Predictor.open(path, device="cpu")
+        side = predictor.models.working_side
+        self.model = predictor.model
+        self.predictor = predictor
+        self.images = [decode_photo(io.BytesIO(each), "The photo") for each in files]
+        self.photos = [photo_tensor(at_working_size(each, side)) for each in self.images]
 
-    def round(self, count: int) -> tuple[float, float]:
-        """Wall and CPU seconds for so many photos."""
+    def predicted(self, count: int) -> Cost:
+        """What predictions of so many photos cost."""
+        images = itertools.islice(itertools.cycle(self.images), count)
+        return Cost.of(lambda: list(self.predictor.predict_many(images)))
+
+    def round(self, count: int) -> Cost:
+        """What the classes of all pixels of so many photos cost."""
         by_size: dict[torch.Size, list[torch.Tensor]] = {}
         for number in range(count):
             photo = self.photos[number % len(self.photos)]
@@ -102,10 +143,7 @@ class BareModel:
         def look(batch: list[torch.Tensor]) -> None:
             self.model(torch.stack(batch)).logits.max(dim=1)
 
-        start, cpu = time.perf_counter(), time.process_time()
-        for _ in on_every_core(look, batches):
-            pass
-        return time.perf_counter() - start, time.process_time() - cpu
+        return Cost.of(lambda: list(on_every_core(look, batches)))
 
 
 def _reload_under_load(
@@ -145,6 +183,15 @@ def _memory(server: ServedModel, clients: int, requests: int) -> dict[str, Any]:
         "answered_in_endurance": load.answered + requests // 10,
         "memory_mb": [round(first / 2**20), round(last / 2**20)],
     }
+
+
+def _photo_file(path: Path, longer_side: int | None) -> bytes:
+    """The file of a photo, or one with the photo at another size."""
+    if longer_side is None:
+        return path.read_bytes()
+    buffer = io.BytesIO()
+    at_working_size(read_photo(path), longer_side).save(buffer, "JPEG", quality=92)
+    return buffer.getvalue()
 
 
 def _small_photo() -> bytes:

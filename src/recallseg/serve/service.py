@@ -20,6 +20,7 @@ from PIL import Image
 
 from recallseg.data.decoders import Decoders, DecodingLimits
 from recallseg.data.decoding import TooManyPixelsError
+from recallseg.data.working_size import working_size
 from recallseg.errors import RecallsegError
 from recallseg.predict.timeline import Timeline
 from recallseg.serve.limits import PHOTO_FORMATS, ServerLimits
@@ -32,7 +33,7 @@ BATCH, BATCHED_PIXELS = 8, 2**20
 """So many photos go through a model together; larger ones go alone."""
 ENDING = 5.0
 """Seconds for threads to notice that nobody waits for them."""
-READY, READY_PIXELS = 8, 80_000_000
+READY, READY_PIXELS = 16, 80_000_000
 """So many decoded photos wait for each thread, and so many pixels for all of them."""
 
 
@@ -59,8 +60,10 @@ class Job:
     def group(self) -> object:
         """What jobs must have in common to go through a model together."""
         assert self.photo is not None
-        large = self.photo.width * self.photo.height > BATCHED_PIXELS
-        return id(self) if large else (id(self.wish.run), self.wish.steps, self.photo.size)
+        if self.photo.width * self.photo.height > BATCHED_PIXELS:
+            return id(self)
+        run = self.wish.run
+        return id(run), self.wish.steps, working_size(self.photo.size, run.models.working_side)
 
     def end(self, result: bytes | BaseException) -> None:
         """Give whoever waits an answer or an error, from any thread."""
