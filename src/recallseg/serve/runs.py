@@ -1,6 +1,7 @@
 """The runs that a server shows, opened again when a step was learned or taken back."""
 
 import asyncio
+import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
@@ -10,8 +11,8 @@ from recallseg.predict.timeline import Timeline
 from recallseg.runs.folder import RunFolder
 from recallseg.serve.meters import Meters
 
-INTERVAL = 1.0
-"""Seconds between two looks at the folders."""
+INTERVAL, PAUSE = 1.0, 10.0
+"""Seconds between two looks at the folders, and before another try at one that did not open."""
 
 
 class LiveRuns(Mapping[str, Timeline]):
@@ -25,6 +26,7 @@ class LiveRuns(Mapping[str, Timeline]):
         self._opened = {key: open_run(path) for key, path in folders.items()}
         self._shown = {key: state_of(path) for key, path in folders.items()}
         self._last_seen = dict(self._shown)
+        self._not_before = dict.fromkeys(folders, 0.0)
 
     def __getitem__(self, key: str) -> Timeline:
         return self._opened[key]
@@ -38,23 +40,24 @@ class LiveRuns(Mapping[str, Timeline]):
     def refresh(self, note: Callable[[str, str], None] = lambda key, outcome: None) -> None:
         """Open the runs again whose files are others than those shown, and are no longer changing.
 
-        A folder that cannot be opened just now, in the middle of a change, leaves the run as it is.
+        A folder that cannot be opened just now, in the middle of a change, leaves the run as it is,
+        and is tried again after a pause.
         """
         for key, path in self.folders.items():
             state = state_of(path)
-            if state is None or state == self._shown[key]:
+            if state in (None, self._shown[key]) or time.monotonic() < self._not_before[key]:
                 continue
             if state != self._last_seen[key]:
                 self._last_seen[key] = state
                 continue
-            self._shown[key] = state
             try:
                 successor = self._open(path)
                 warm_up(successor)
             except Exception:
+                self._not_before[key] = time.monotonic() + PAUSE
                 note(key, "failed")
                 continue
-            self._opened[key] = successor
+            self._opened[key], self._shown[key] = successor, state
             note(key, "opened")
 
     async def keep_fresh(self, meters: Meters) -> None:
