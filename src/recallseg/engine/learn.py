@@ -11,7 +11,6 @@ from typing import Any
 from recallseg.engine.evaluation.comparing import compare, losses
 from recallseg.engine.learn_call import LearnCall, prepare
 from recallseg.engine.runner import run
-from recallseg.engine.training.loop import SAVED
 from recallseg.errors import RecallsegError
 from recallseg.files import remove_tree
 from recallseg.progress import messages
@@ -121,7 +120,7 @@ def _undo(call: LearnCall, known: ClassRecord | None) -> None:
     """Leave the model as a failed call found it, unless a part of its training can go on."""
     folder = call.folder
     step = folder.step(call.index)
-    if step.decoder.is_file() or (folder.state / SAVED).is_file():
+    if step.decoder.is_file() or any(folder.state.glob("*.pt")):
         return
     folder.take_settings_back()
     folder.forget_state()

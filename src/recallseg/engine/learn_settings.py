@@ -89,7 +89,8 @@ def settings(
             values["views"]["longer_side"] = sizes.working_side(config.views.crop)
             said = [sizes.sentence(config.views.crop)]
     values["scenario"]["spec"] = spec_of(taught.steps)
-    values["data"]["root"] = str(photos.root.resolve())
+    values["data"] |= {"name": photos.name, "root": str(photos.root.resolve())}
+    values["data"] |= {"train": "train", "val": "val"}
     if val is not None:
         values["data"]["val_root"] = str(val.resolve())
     for name, value in _source(source).items():
