@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from recallseg.cli.arguments import Model, check_model
-from recallseg.progress import waiting
 
 app = typer.Typer(help="Measure what the design promises.", no_args_is_help=True)
 
@@ -56,6 +55,7 @@ def shift(
     """Move photos by 1 to 31 pixels and compare the masks, moved back."""
     check_model(model)
     from recallseg.experiments.shift import bench_shift
+    from recallseg.progress import waiting
 
     with waiting("Looking at photos that move"):
         numbers = bench_shift(model, photos, placements, every)
@@ -71,6 +71,7 @@ def predict(
     """Compare predicting photos from their files with the bare model on ready batches."""
     check_model(model)
     from recallseg.experiments.prediction import bench_prediction
+    from recallseg.progress import waiting
 
     with waiting("Predicting in turns"):
         numbers = bench_prediction(model, photos)
@@ -95,6 +96,7 @@ def serve(
     """Send photos to `recallseg serve` from many clients, and compare with the bare model."""
     check_model(model)
     from recallseg.experiments.serving import bench_serve
+    from recallseg.progress import waiting
 
     with waiting("Sending photos"):
         numbers = bench_serve(

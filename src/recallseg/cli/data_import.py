@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from recallseg.data.importing.detecting import IMPORTS
-
 if TYPE_CHECKING:
     from recallseg.data.importing.importer import ImportReport
 
@@ -18,7 +16,7 @@ def import_data(
     out: Annotated[Path, typer.Argument(help="The new folder; or -o OUT.", metavar="OUT")],
     format: Annotated[
         str | None,
-        typer.Option(help=f"One of {', '.join(IMPORTS)}; by default it is detected."),
+        typer.Option(help="By default it is detected; a word that is none lists them all."),
     ] = None,
     images: Annotated[
         Path | None,

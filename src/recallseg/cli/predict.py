@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from recallseg.cli.arguments import Model, Step, check_model
-from recallseg.predict.writers import FORMATS
 
 
 def predict(
@@ -25,7 +24,7 @@ def predict(
     step: Step = None,
     format: Annotated[
         str,
-        typer.Option(help="; ".join(f"{name}: {kind.title}" for name, kind in FORMATS.items())),
+        typer.Option(help="How results are written; a word that is none lists them all."),
     ] = "png",
     longer_side: Annotated[
         int | None,
@@ -60,10 +59,11 @@ def predict(
     """
     from recallseg.errors import RecallsegError, unknown_name
     from recallseg.predict.files import find_photos, predict_files
-    from recallseg.predict.writers import FreeNames
+    from recallseg.predict.writers import FORMATS, FreeNames
 
     if format not in FORMATS:
-        raise unknown_name("format", format, FORMATS)
+        kinds = (f"{name} ({kind.title})" for name, kind in FORMATS.items())
+        raise unknown_name("format", format, kinds)
     check_model(model, step)
     paths = find_photos(images)
     from recallseg.predict.predictor import Predictor
