@@ -1,6 +1,6 @@
 """Damage run folders, caches and datasets by chance, and let every command read them.
 
-    python tools/fuzz.py [--cases 500] [--seed 0] [--seconds 60]
+    python tools/fuzz.py [--cases 500] [--seed 0] [--seconds 600]
 
 A command must end with exit code 0 and the answer of the sound model, or with one sentence and exit
 code 2: never with a traceback, never without end, never with another answer. What is made on the
@@ -9,6 +9,7 @@ way lies in a temporary folder. Commands run in forks of one process, on the sma
 
 import argparse
 import collections
+import functools
 import json
 import os
 import random
@@ -125,7 +126,6 @@ class Fuzzer:
         self.root, self.seconds = root, seconds
         self.life = TinyLife(root / "life")
         self.sound_model = self.life.model()
-        self.sound_run = self._first_run()
         self.scratch = root / "scratch"
         self.model = self.scratch / "model"
         shutil.copytree(self.sound_model, self.model)
@@ -133,7 +133,9 @@ class Fuzzer:
         for name, ended in self.right.items():
             assert ended.code == 0, (name, ended.err)
 
-    def _first_run(self) -> dict[str, Any]:
+    @functools.cached_property
+    def sound_run(self) -> dict[str, Any]:
+        """What a run on the sound cache leaves."""
         words = ["run", self.life.run_config(), "-o", self.root / "runs"]
         ended = self._run(words, self.life.cache)
         assert ended.code == 0, ended.err
@@ -199,7 +201,7 @@ class Fuzzer:
 
     def _cache_case(self, dice: random.Random, about: str) -> list[str]:
         """A run on a damaged cache must end with the same numbers and weights."""
-        cache = self.scratch / "cache"
+        right, cache = self.sound_run, self.scratch / "cache"
         shutil.copytree(self.life.cache, cache)
         about += f", {self._damage_some(cache, dice)}"
         words = ["run", self.life.run_config(), "-o", self.scratch / "runs"]
@@ -207,7 +209,7 @@ class Fuzzer:
         problem = trouble(ended)
         if not problem and ended.code == 0:
             [folder] = (self.scratch / "runs").iterdir()
-            if answer(folder) != self.sound_run:
+            if answer(folder) != right:
                 problem = "other weights or numbers"
         elif not problem:
             problem = f"a damaged cache is no reason to stop: {ended.err[-300:]}"
@@ -246,7 +248,7 @@ def main() -> int:
     parser.add_argument("--cases", type=int, default=500)
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=120, help="after which a command hangs")
+    parser.add_argument("--seconds", type=float, default=600, help="after which a command hangs")
     chosen = parser.parse_args()
     began, problems = time.monotonic(), []
     with tempfile.TemporaryDirectory() as folder:
