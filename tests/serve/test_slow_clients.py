@@ -105,6 +105,17 @@ def test_slow_bodies_take_no_places_and_are_timed_out():
         assert metric(address, "recallseg_body_bytes ") == 0
 
 
+def test_bad_requests_write_nothing_where_the_server_writes(capfd, caplog):
+    with running(create_app({"model": PlainRun()})) as address:
+        with lines(address, 5, HEAD % 1000 + b"aaaa") as bad:
+            for line in bad:
+                assert b" 400 " in said(line)
+        with lines(address, 1, b"nonsense\r\n\r\n") as (line,):
+            assert b" 400 " in said(line)
+    assert capfd.readouterr().err == ""
+    assert not caplog.records
+
+
 def test_a_client_with_too_many_connections_loses_the_slowest():
     limits = ServerLimits(connections_per_client=10)
     with running(create_app({"model": PlainRun()}, limits=limits)) as address:

@@ -119,7 +119,7 @@ def serve(
     app = create_app(runs, find_samples(samples), limits, access, log)
     with _listening(host, port) as listener:
         _tell(host, listener.getsockname()[1], access.token, made=token is None)
-        Server(app, log_level="warning").run([listener])
+        Server(app, log_level="error").run([listener])
 
 
 def _opened(

@@ -116,8 +116,6 @@ class ServedModel:
     ) -> None:
         self._process.terminate()
         self._process.wait()
-        if self._process.stderr:
-            self._process.stderr.close()
 
     def load(self, forms: list[bytes], clients: int, requests: int) -> Load:
         """What comes of sending so many requests."""
@@ -159,6 +157,7 @@ class ServedModel:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             if match := re.search(r"http://127\.0\.0\.1:(\d+)", line):
+                threading.Thread(target=self._process.stderr.read, daemon=True).start()
                 return int(match[1])
             said.append(line)
         raise RecallsegError(f"The server does not start: {''.join(said)[-500:].strip()}")
@@ -210,5 +209,6 @@ class SlowClients:
         line = socket.create_connection(("127.0.0.1", self.port), 5, source)
         head = b"POST /predict HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n"
         body = f"Content-Type: multipart/form-data; boundary={BOUNDARY}\r\n\r\n".encode()
-        line.sendall(head + (body if number % 2 else b"X-Slow: "))
+        start = photo_form(b"", "slow.jpg").partition(b"\r\n\r\n")[0] + b"\r\n\r\n"
+        line.sendall(head + (body + start if number % 2 else b"X-Slow: "))
         return line

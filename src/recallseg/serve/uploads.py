@@ -1,6 +1,7 @@
 """Reading an upload without ever writing it to disk."""
 
 import asyncio
+import logging
 import math
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -14,6 +15,9 @@ from starlette.requests import ClientDisconnect
 
 CLOSE = {"Connection": "close"}
 """Ends the connection behind a refusal, so that the rest of a long request is never read."""
+
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
+"""It would write a line for every bad request, so that strangers fill the log of the server."""
 
 PATIENCE = 5.0
 """Seconds for which a client that was refused is still listened to."""
