@@ -26,6 +26,7 @@ def test_kills_change_nothing(tmp_path):
     assert not tool("kills").kill_all(tmp_path, 1, seed=7, shares=shares)
 
 
+@pytest.mark.slow
 def test_two_commands_at_once_are_right_or_refused(tmp_path):
     names = ("learn c", "rollback", "cache clear")
     assert not tool("kills").all_pairs(tmp_path, names)
