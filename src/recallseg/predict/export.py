@@ -48,6 +48,7 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
     if side is not None:
         about["longer_side"] = str(side)
     program = _traced(Exportable(model, side))
+    _name_axes(program.model.graph.outputs)
     program.model.metadata_props.update(about)
     with atomic_path(out) as temporary:
         program.save(temporary, external_data=False)
@@ -107,6 +108,14 @@ def _traced(module: Exportable) -> Any:  # noqa: ANN401
             dynamic_shapes={"images": any_size},
             verbose=False,
         )
+
+
+def _name_axes(outputs: Any) -> None:  # noqa: ANN401
+    """Say that outputs are as high and wide as the photos, which the exporter only computes."""
+    from onnx_ir import Shape
+
+    for value in outputs:
+        value.shape = Shape(["batch", *list(value.shape)[1:-2], "height", "width"])
 
 
 def _require(*packages: str) -> None:
