@@ -104,7 +104,8 @@ def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
     training = [*(tmp_path / "voc").rglob("*")]
     assert not copies(tmp_path / "run", [*training, *photos.rglob("*")])
     files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
-    assert {path.suffix for path in files} == {".json", ".jsonl", ".yaml", ".safetensors", ".zip"}
+    kinds = {".json", ".jsonl", ".yaml", ".safetensors", ".zip", ".md"}
+    assert {path.suffix for path in files} == kinds
     for archive in (tmp_path / "run").rglob("*.zip"):
         with zipfile.ZipFile(archive) as opened:
             opened.extractall(tmp_path / "opened" / archive.stem)
