@@ -332,7 +332,7 @@ def test_pages_are_whole_and_keep_to_themselves(address):
 def test_the_server_tells_its_runs_and_samples(address):
     about = httpx.get(f"{address}/model").json()
     assert [run["key"] for run in about["runs"]] == ["model", "compare"]
-    assert about["runs"][0]["steps"][2] == {"step": 2, "new": ["tvmonitor"]}
+    assert about["runs"][0]["steps"][2] == {"step": 2, "new": ["tvmonitor"], "refined": []}
     for sample in about["samples"]:
         image = Image.open(io.BytesIO(httpx.get(f"{address}/{sample['url']}").content))
         assert image.size == (480, 360)

@@ -25,7 +25,10 @@ class PlainRun:
         self.begun = threading.Event()
 
     def steps(self):
-        return [{"step": step, "new": [names[-1]]} for step, names in self.class_names.items()]
+        return [
+            {"step": step, "new": [names[-1]], "refined": []}
+            for step, names in self.class_names.items()
+        ]
 
     def predict(self, photo):
         return next(self.look([photo], list(self.class_names), lambda: None))
