@@ -52,8 +52,11 @@ class Reporter:
             ):
                 file.write(json.dumps(values) + "\n")
         if "iteration" in values:
-            curves = {f"{values['phase']}/{name}": values[name] for name in ("loss", "lr")}
-            self.log(curves, values["iteration"])
+            curves = {name: value for name, value in values.items() if isinstance(value, float)}
+            phase = values["phase"]
+            self.log(
+                {f"{phase}/{name}": value for name, value in curves.items()}, values["iteration"]
+            )
 
     def scores(self, step: int, means: Mapping[str, float | None]) -> None:
         """Show the mIoU after a step from now on, and tell it to trackers."""

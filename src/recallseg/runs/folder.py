@@ -86,13 +86,17 @@ class RunFolder:
     def at_work(self) -> Iterator[None]:
         """Be the only process that changes the folder; another one at work there is an error.
 
-        A folder that was not there, and into which nothing was written, is gone afterwards.
+        What a killed one was just writing is swept. A folder that was not there, and into which
+        nothing was written, is gone afterwards.
         """
         was_there = self.path.is_dir()
         with readable_disk_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True)
         try:
             with alone(self._lease, f"{self.path} is being worked on by"):
+                if is_first_process():
+                    for unfinished in list(self.path.rglob(f".*{TEMPORARY}")):
+                        remove_tree(unfinished)
                 yield
         finally:
             with contextlib.suppress(OSError):
@@ -119,8 +123,6 @@ class RunFolder:
         elif self.path.is_dir() and set(self.path.iterdir()) - {self._lease}:
             raise RecallsegError(f"{self.path} is not empty and holds no run; name a new folder.")
         self.check_format()
-        for leftover in list(self.path.rglob(f".*{TEMPORARY}")):
-            remove_tree(leftover)
         seal(self.path)
         self.write_config(config)
 
