@@ -179,3 +179,43 @@ def test_models_that_cannot_be_encoders(name: str, stride: int, message: str) ->
 def test_a_neck_at_a_stride_that_does_not_exist() -> None:
     with pytest.raises(RecallsegError, match=r"no stage at stride 5 for a neck; .*\[2, 4, 8, 16\]"):
         resnet18(finest=5)
+
+
+def learning(encoder: Encoder) -> set[str]:
+    named = encoder.body.named_parameters()
+    return {name.split(".")[0] for name, parameter in named if parameter.requires_grad}
+
+
+def test_fixed_stages_of_a_resnet() -> None:
+    assert learning(resnet18(fixed_stages=1)) == {"layer1", "layer2", "layer3", "layer4"}
+    assert learning(resnet18(fixed_stages=3)) == {"layer3", "layer4"}
+
+
+def test_fixed_stages_of_lite0_end_with_their_block() -> None:
+    encoder = Encoder(output_stride=32, weights="none", finest=16, fixed_stages=2)
+    named = encoder.body.named_parameters()
+    fixed = {name for name, parameter in named if not parameter.requires_grad}
+    assert {".".join(name.split(".")[:2]) for name in fixed} == {
+        "conv_stem.weight", "bn1.weight", "bn1.bias", "blocks.0", "blocks.1"
+    }  # fmt: skip
+
+
+def test_fixed_stages_do_not_learn_and_the_others_do() -> None:
+    encoder = resnet18(fixed_stages=2, train_batch_norm=True)
+    before = {key: value.detach().clone() for key, value in encoder.state_dict().items()}
+    train_one_step(encoder)
+    moved = {
+        key
+        for key, value in encoder.state_dict().items()
+        if changed({"": before[key]}, {"": value})
+    }
+    assert not [
+        key for key in moved if not key.startswith(("body.layer2", "body.layer3", "body.layer4"))
+    ]
+    assert "body.layer2.0.bn1.running_mean" in moved
+    assert "body.layer2.0.bn2.bias" in moved
+
+
+def test_more_fixed_stages_than_there_are() -> None:
+    with pytest.raises(RecallsegError, match="has 5 stages"):
+        resnet18(fixed_stages=6)

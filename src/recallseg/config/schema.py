@@ -64,6 +64,8 @@ class ScenarioConfig(Section):
 class ModelConfig(Section):
     """The encoder E and the shape of every decoder D on it."""
 
+    optional: ClassVar[tuple[str, ...]] = ("fixed_stages",)
+
     encoder: str = "efficientnet_lite0"
     """`efficientnet_lite0`, `resnet101`, or another timm CNN that has an output stride; with a tag
     (`resnet101.tv_in1k`) a certain set of its weights, else timm's default."""
@@ -86,6 +88,9 @@ class ModelConfig(Section):
     always do. A decoder's own BatchNorm always learns."""
     batch_norm_momentum: Share | None = None
     """How fast those statistics move; by default as fast as the network's authors chose."""
+    fixed_stages: Positive | None = None
+    """The encoder's first stages that keep their pretrained weights: they see edges and colours,
+    which are alike for all classes, and take most of the time of a training step on a CPU."""
 
 
 class ViewConfig(Section):

@@ -19,6 +19,7 @@ def build_model(config: ModelConfig, channels: int, weights: str | None = None) 
         finest=config.neck_stride if config.neck else None,
         train_batch_norm=config.train_batch_norm,
         batch_norm_momentum=config.batch_norm_momentum,
+        fixed_stages=config.fixed_stages or 0,
     )
     return Segmenter(encoder, build_decoder(config, encoder, channels))
 

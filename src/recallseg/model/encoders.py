@@ -4,7 +4,7 @@ import recallseg.torchvision_guard  # noqa: F401
 
 import hashlib
 from functools import cache
-from typing import Self
+from typing import NamedTuple, Self
 
 import timm
 import torch
@@ -29,7 +29,8 @@ class Encoder(nn.Module):
     stride, those of all stages from there up, side by side at the finest of them, which gives
     small encoders finer features than their last stage has. The layers of BatchNorm keep their
     statistics in training (their affine part still learns) unless `train_batch_norm` is set; then
-    these move with `batch_norm_momentum`, by default the network's own.
+    these move with `batch_norm_momentum`, by default the network's own. The first `fixed_stages`
+    of the network never learn at all.
     """
 
     mean: Tensor
@@ -44,6 +45,7 @@ class Encoder(nn.Module):
         finest: int | None = None,
         train_batch_norm: bool = False,
         batch_norm_momentum: float | None = None,
+        fixed_stages: int = 0,
     ) -> None:
         super().__init__()
         self.architecture = (name, output_stride, finest, GEOMETRY)
@@ -58,8 +60,12 @@ class Encoder(nn.Module):
         if batch_norm_momentum is not None:
             for module in self._batch_norms():
                 module.momentum = batch_norm_momentum
-        self.channels = sum(stages[index][0] for index in kept)
-        self.stride, self.coarsest = stages[kept[0]][1], output_stride
+        self._fixed = _first_stages(name, self.body, stages, fixed_stages)
+        for module in self._fixed:
+            for parameter in module.parameters(recurse=False):
+                parameter.requires_grad_(False)
+        self.channels = sum(stages[index].channels for index in kept)
+        self.stride, self.coarsest = stages[kept[0]].stride, output_stride
         config = timm.get_pretrained_cfg(timm_name(name))
         for key, values in (("mean", config.mean), ("std", config.std)):
             self.register_buffer(key, torch.tensor(values).view(3, 1, 1), persistent=False)
@@ -96,6 +102,8 @@ class Encoder(nn.Module):
         if not self.train_batch_norm:
             for module in self._batch_norms():
                 module.eval()
+        for fixed in self._fixed:
+            fixed.training = False
         return self
 
     def _batch_norms(self) -> list[_BatchNorm]:
@@ -127,9 +135,18 @@ class Encoder(nn.Module):
         return self._hashed[1]
 
 
+class Stage(NamedTuple):
+    """One of the parts of a timm CNN, each of a coarser stride than the one before."""
+
+    module: str
+    """The name of its last module."""
+    channels: int
+    stride: int
+
+
 @cache
-def _offered_stages(name: str, output_stride: int) -> list[tuple[int, int]]:
-    """(channels, stride) of each stage of a timm CNN, verified by a forward pass without data.
+def _offered_stages(name: str, output_stride: int) -> list[Stage]:
+    """The stages of a timm CNN, verified by a forward pass without data.
 
     timm's models refuse options in many ways (and some ignore the output stride), so all of them
     end in one sentence here. So does one that has not a cell for every square of pixels.
@@ -140,15 +157,17 @@ def _offered_stages(name: str, output_stride: int) -> list[tuple[int, int]]:
         with torch.device("meta"):
             body = timm.create_model(translated, features_only=True, output_stride=output_stride)
             maps = body.eval()(torch.empty(1, 3, PROBE_SIZE, PROBE_SIZE))
-        stages = list(zip(body.feature_info.channels(), body.feature_info.reduction(), strict=True))
+        about = body.feature_info
+        parts = zip(about.module_name(), about.channels(), about.reduction(), strict=True)
+        stages = [Stage(*part) for part in parts]
     except Exception as error:
         raise RecallsegError(
             f"{refusal}: timm refuses to build its features ({type(error).__name__}). Use a CNN "
             "such as efficientnet_lite0 or resnet101, and a stride of 8, 16 or 32."
         ) from error
     shapes = [tuple(one.shape) for one in maps]
-    expected = [(1, channels, *[PROBE_SIZE // stride] * 2) for channels, stride in stages]
-    if shapes != expected or stages[-1][1] != output_stride:
+    expected = [(1, each.channels, *[PROBE_SIZE // each.stride] * 2) for each in stages]
+    if shapes != expected or stages[-1].stride != output_stride:
         raise RecallsegError(
             f"{refusal}: a {PROBE_SIZE}-pixel image gives features of the shapes {shapes}. Use a "
             "CNN such as efficientnet_lite0 or resnet101."
@@ -182,9 +201,30 @@ def _pad_alike(body: nn.Module) -> nn.Module:
     return body
 
 
-def _kept_stages(name: str, stages: list[tuple[int, int]], finest: int) -> tuple[int, ...]:
+def _first_stages(name: str, body: nn.Module, stages: list[Stage], count: int) -> list[nn.Module]:
+    """Every module of a timm CNN up to the end of its first `count` stages."""
+    if count == 0:
+        return []
+    if count > len(stages):
+        raise RecallsegError(
+            f"'{name}' has {len(stages)} stages, so model.fixed_stages cannot be {count}."
+        )
+    last = stages[count - 1].module
+    names = [module for module, _ in body.named_modules()]
+    ends = {last, last.replace(".", "_")}
+    inside = [at for at, each in enumerate(names) if ends & {each, *_parents(each)}]
+    return [body.get_submodule(each) for each in names[: inside[-1] + 1]]
+
+
+def _parents(module: str) -> list[str]:
+    """The names of the modules that a module lies in: `a` and `a.b` for `a.b.c`."""
+    words = module.split(".")
+    return [".".join(words[:count]) for count in range(1, len(words))]
+
+
+def _kept_stages(name: str, stages: list[Stage], finest: int) -> tuple[int, ...]:
     """Indices of the stages from a stride up, the finest first."""
-    strides = [stride for _, stride in stages]
+    strides = [stage.stride for stage in stages]
     if finest not in strides:
         raise RecallsegError(
             f"'{name}' has no stage at stride {finest} for a neck; its stages have the strides "
