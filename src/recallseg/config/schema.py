@@ -64,7 +64,7 @@ class ScenarioConfig(Section):
 class ModelConfig(Section):
     """The encoder E and the shape of every decoder D on it."""
 
-    optional: ClassVar[tuple[str, ...]] = ("fixed_stages",)
+    optional: ClassVar[tuple[str, ...]] = ("tail",)
 
     encoder: str = "efficientnet_lite0"
     """`efficientnet_lite0`, `resnet101`, or another timm CNN that has an output stride; with a tag
@@ -80,6 +80,10 @@ class ModelConfig(Section):
     last stage alone, as it is."""
     neck_stride: Literal[4, 8, 16] = 8
     """With a neck: the finest stage that it takes, and so the stride of the features."""
+    tail: Literal["decoder"] | None = None
+    """With a neck, `decoder`: the encoder ends with the stage at `neck_stride` and keeps its
+    pretrained weights for good, and the network's later stages belong to the decoder and learn in
+    every step. None: the whole network is the encoder, which step 0 trains, as in the paper."""
     dilations: tuple[Positive, ...] | None = None
     """Of the decoder's parallel convolutions; by default, scaled to the stride, 6, 12, 18, 24 at
     stride 8 for `deeplab_v2`, and 6, 12, 18 at stride 16 for `deeplab_v3`."""
@@ -88,9 +92,6 @@ class ModelConfig(Section):
     always do. A decoder's own BatchNorm always learns."""
     batch_norm_momentum: Share | None = None
     """How fast those statistics move; by default as fast as the network's authors chose."""
-    fixed_stages: Positive | None = None
-    """The encoder's first stages that keep their pretrained weights: they see edges and colours,
-    which are alike for all classes, and take most of the time of a training step on a CPU."""
 
 
 class ViewConfig(Section):
@@ -133,7 +134,7 @@ class OptimConfig(Section):
     decay_all: bool = False
     """Let weight decay act on biases and BatchNorm too."""
     encoder_lr_factor: Rate = 1.0
-    """The learning rate of the encoder's pretrained weights as a multiple of `lr`."""
+    """The learning rate of pretrained weights, in encoder or tail, as a multiple of `lr`."""
     encoder_delay: Share = 0.0
     """The share of the iterations in which those weights wait for the new ones to settle."""
     warmup: Share = 0.0
@@ -233,6 +234,13 @@ class RunConfig(Section):
         if self.replay.settings is not None and self.increment.batch < 2:
             raise ValueError("increment.batch must be at least 2 to hold new and replayed samples")
         stride = self.model.neck_stride if self.model.neck else self.model.output_stride
+        if self.model.tail and not self.model.neck:
+            raise ValueError("model.tail=decoder needs a neck; set model.neck too")
+        if self.model.tail and self.method.train_encoder:
+            raise ValueError(
+                "with model.tail=decoder the encoder keeps its pretrained weights, and what learns "
+                "is the decoder's; leave method.train_encoder out"
+            )
         if self.views.label_stride > stride:
             raise ValueError(f"views.label_stride cannot be above the features' stride, {stride}")
         if self.replay.passes == 2 and self.method.train_encoder:

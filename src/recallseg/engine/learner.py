@@ -74,6 +74,8 @@ class ContinualLearner:
         helpers, encoder = self.old_classes.helpers, self.model.encoder
         config, optim, name = self.config.helper, self.config.helper.optim, helper.name
         decoder = helpers.fresh(helper, encoder)
+        if decoder.tail and self.model.decoder.tail:
+            decoder.tail.load_state_dict(self.model.decoder.tail.state_dict())
         if step.index == 0 and config.initial == "reuse" and helper.classes == step.new_classes:
             decoder.load_state_dict(self.model.decoder.state_dict())
             return decoder

@@ -44,7 +44,8 @@ def bench_ceiling(path: Path, overrides: Sequence[str], iterations: int) -> dict
     [step] = data.scenario.merged()
     with TemporaryDirectory() as scratch:
         session = Session.open(config, RunFolder(Path(scratch)))
-        model = Segmenter(encoder, build_decoder(config.model, encoder, step.channels))
+        decoder = build_decoder(config.model, encoder, step.channels, config.model.weights)
+        model = Segmenter(encoder, decoder)
         photos = PhotoSet(data.train, step.images, step.label_table)
         samples = Supply(session).samples(encoder, photos, "ceiling")
         stream = Shuffled(samples, config.increment.batch, f"{config.seed}/ceiling")

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.labels import BACKGROUND
+from recallseg.model.tail import Tail
 
 
 def scaled_dilations(
@@ -41,17 +42,24 @@ class Decoder(nn.Module, ABC):
 
     A `neck` brings the features of several stages to that many channels first (1×1 and ReLU). It
     belongs to the decoder and goes on learning with it: frozen with the encoder after step 0, it
-    would keep later classes from what the stages know of them.
+    would keep later classes from what the stages know of them. So does a `tail`, the last stages
+    of the network, if there is one.
     """
 
     rates: ClassVar[tuple[int, ...]]
     """Dilations of its parallel convolutions at the stride `rates_at`."""
     rates_at: ClassVar[int]
 
-    def __init__(self, channels: int, neck: int | None, init_std: float) -> None:
+    def __init__(
+        self, channels: int, neck: int | None, init_std: float, tail: Tail | None = None
+    ) -> None:
         super().__init__()
         self.init_std = init_std
-        self.neck = nn.Conv2d(channels, neck, 1) if neck else None
+        self.tail = tail
+        seen = tail.channels if tail else channels
+        self.neck = nn.Conv2d(seen, neck, 1) if neck else None
+        self.width = neck or seen
+        """Channels that what follows the neck sees."""
 
     @abstractmethod
     def forward(self, features: Tensor) -> Tensor:
@@ -72,8 +80,9 @@ class Decoder(nn.Module, ABC):
         return self.classifiers()[0].out_channels
 
     def narrowed(self, features: Tensor) -> Tensor:
-        """What follows the neck sees of features: what it makes of them, if there is one."""
-        return F.relu(self.neck(features)) if self.neck else features
+        """What follows the neck sees of features: what tail and neck make of them, if they are."""
+        seen = self.tail(features) if self.tail else features
+        return F.relu(self.neck(seen)) if self.neck else seen
 
     @torch.no_grad()
     def grow(self, n: int, init: Literal["random", "background"] = "random") -> None:

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.model.decoder import Decoder, GrowingConv
+from recallseg.model.tail import Tail
 
 
 class DeepLabV2(Decoder):
@@ -26,12 +27,12 @@ class DeepLabV2(Decoder):
         *,
         dilations: tuple[int, ...],
         neck: int | None = None,
+        tail: Tail | None = None,
         init_std: float = 0.01,
     ) -> None:
-        super().__init__(channels, neck, init_std)
-        width = neck or channels
+        super().__init__(channels, neck, init_std, tail)
         self.branches = nn.ModuleList(
-            GrowingConv(width, classes, dilation=each) for each in dilations
+            GrowingConv(self.width, classes, dilation=each) for each in dilations
         )
         self._start_classifiers()
 

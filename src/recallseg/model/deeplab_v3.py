@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from recallseg.errors import RecallsegError
 from recallseg.model.decoder import Decoder, GrowingConv
+from recallseg.model.tail import Tail
 
 WIDTH = 256
 SLOPE = 0.01
@@ -49,14 +50,14 @@ class DeepLabV3(Decoder):
         *,
         dilations: tuple[int, ...],
         neck: int | None = None,
+        tail: Tail | None = None,
         init_std: float = 0.01,
     ) -> None:
-        super().__init__(channels, neck, init_std)
-        seen = neck or channels
-        pyramid = [NormedConv(seen, WIDTH)]
-        pyramid += [NormedConv(seen, WIDTH, side=3, dilation=each) for each in dilations]
+        super().__init__(channels, neck, init_std, tail)
+        pyramid = [NormedConv(self.width, WIDTH)]
+        pyramid += [NormedConv(self.width, WIDTH, side=3, dilation=each) for each in dilations]
         self.pyramid = nn.ModuleList(pyramid)
-        self.pooled = NormedConv(seen, WIDTH)
+        self.pooled = NormedConv(self.width, WIDTH)
         self.projection = NormedConv((len(pyramid) + 1) * WIDTH, WIDTH)
         self.classifier = GrowingConv(WIDTH, classes, side=1)
         self._start_classifiers()

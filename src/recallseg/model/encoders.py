@@ -3,21 +3,15 @@
 import recallseg.torchvision_guard  # noqa: F401
 
 import hashlib
-from functools import cache
-from typing import NamedTuple, Self
+from typing import Self
 
 import timm
 import torch
-import torch.nn.functional as F
-from timm.layers import Conv2dSame
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _BatchNorm
 
-from recallseg.errors import RecallsegError
-from recallseg.model.geometry import GEOMETRY, pad_to_cells, to_finer
-from recallseg.model.weights import create, timm_name
-
-PROBE_SIZE = 128
+from recallseg.model.geometry import GEOMETRY, pad_to_cells, side_by_side
+from recallseg.model.networks import batch_norms, build_stages, kept_stages, offered_stages, up_to
+from recallseg.model.weights import timm_name
 
 
 class Encoder(nn.Module):
@@ -27,10 +21,11 @@ class Encoder(nn.Module):
     that cells lie where `geometry` says, for every size of an image. `weights` is `imagenet`,
     `none` or the path of a file. The features are those of the last stage; with `finest`, a
     stride, those of all stages from there up, side by side at the finest of them, which gives
-    small encoders finer features than their last stage has. The layers of BatchNorm keep their
-    statistics in training (their affine part still learns) unless `train_batch_norm` is set; then
-    these move with `batch_norm_momentum`, by default the network's own. The first `fixed_stages`
-    of the network never learn at all.
+    small encoders finer features than their last stage has. With `without_tail`, it ends with the
+    stage `finest`, keeps the weights that it came with, and leaves the later stages to decoders
+    (`tail.py`). The layers of BatchNorm keep their statistics in training (their affine part still
+    learns) unless `train_batch_norm` is set; then these move with `batch_norm_momentum`, by default
+    the network's own.
     """
 
     mean: Tensor
@@ -45,31 +40,32 @@ class Encoder(nn.Module):
         finest: int | None = None,
         train_batch_norm: bool = False,
         batch_norm_momentum: float | None = None,
-        fixed_stages: int = 0,
+        without_tail: bool = False,
     ) -> None:
         super().__init__()
-        self.architecture = (name, output_stride, finest, GEOMETRY)
+        self.architecture: tuple[object, ...] = (name, output_stride, finest, GEOMETRY)
         self.train_batch_norm = train_batch_norm
         self.frozen = False
         self._shapes: dict[int, tuple[int, ...]] = {}
         self._hashed: tuple[list[tuple[int, int]], str] | None = None
-        stages = _offered_stages(name, output_stride)
-        kept = _kept_stages(name, stages, finest) if finest else (len(stages) - 1,)
-        options = {"features_only": True, "output_stride": output_stride, "out_indices": kept}
-        self.body = _pad_alike(create(name, weights, **options))
+        stages = offered_stages(name, output_stride)
+        kept = kept_stages(name, stages, finest) if finest else (len(stages) - 1,)
+        if without_tail:
+            kept = kept[:1]
+            self.architecture = (*self.architecture, "without its tail")
+        body = build_stages(name, output_stride, weights, kept)
+        self.body = up_to(body, stages[kept[0]]) if without_tail else body
         if batch_norm_momentum is not None:
-            for module in self._batch_norms():
+            for module in batch_norms(self):
                 module.momentum = batch_norm_momentum
-        self._fixed = _first_stages(name, self.body, stages, fixed_stages)
-        for module in self._fixed:
-            for parameter in module.parameters(recurse=False):
-                parameter.requires_grad_(False)
         self.channels = sum(stages[index].channels for index in kept)
         self.stride, self.coarsest = stages[kept[0]].stride, output_stride
         config = timm.get_pretrained_cfg(timm_name(name))
         for key, values in (("mean", config.mean), ("std", config.std)):
             self.register_buffer(key, torch.tensor(values).view(3, 1, 1), persistent=False)
         self.train()
+        if without_tail:
+            self.freeze()
 
     @property
     def mean_colour(self) -> tuple[int, int, int]:
@@ -84,9 +80,7 @@ class Encoder(nn.Module):
         highest = 255 if images.dtype == torch.uint8 else 1
         normalised = (images.to(self.mean.dtype) / highest - self.mean) / self.std
         padded = pad_to_cells(normalised, self.coarsest)
-        maps = self.body(padded.contiguous(memory_format=torch.channels_last))
-        size = (maps[0].shape[-2], maps[0].shape[-1])
-        return torch.cat([maps[0], *(to_finer(each, size) for each in maps[1:])], dim=1)
+        return side_by_side(self.body(padded.contiguous(memory_format=torch.channels_last)))
 
     @torch.no_grad()
     def feature_shape(self, side: int) -> tuple[int, ...]:
@@ -100,14 +94,9 @@ class Encoder(nn.Module):
         """Training mode, except for what is frozen: BatchNorm statistics, or everything."""
         super().train(mode and not self.frozen)
         if not self.train_batch_norm:
-            for module in self._batch_norms():
+            for module in batch_norms(self):
                 module.eval()
-        for fixed in self._fixed:
-            fixed.training = False
         return self
-
-    def _batch_norms(self) -> list[_BatchNorm]:
-        return [module for module in self.modules() if isinstance(module, _BatchNorm)]
 
     def freeze(self) -> Self:
         """Stop all learning for good, as the paper does after step 0 (sec. 3)."""
@@ -133,101 +122,3 @@ class Encoder(nn.Module):
             digest.update(values.view(torch.uint8).numpy().data)
         self._hashed = versions, digest.hexdigest()
         return self._hashed[1]
-
-
-class Stage(NamedTuple):
-    """One of the parts of a timm CNN, each of a coarser stride than the one before."""
-
-    module: str
-    """The name of its last module."""
-    channels: int
-    stride: int
-
-
-@cache
-def _offered_stages(name: str, output_stride: int) -> list[Stage]:
-    """The stages of a timm CNN, verified by a forward pass without data.
-
-    timm's models refuse options in many ways (and some ignore the output stride), so all of them
-    end in one sentence here. So does one that has not a cell for every square of pixels.
-    """
-    translated = timm_name(name)
-    refusal = f"The timm model '{translated}' cannot be an encoder at output stride {output_stride}"
-    try:
-        with torch.device("meta"):
-            body = timm.create_model(translated, features_only=True, output_stride=output_stride)
-            maps = body.eval()(torch.empty(1, 3, PROBE_SIZE, PROBE_SIZE))
-        about = body.feature_info
-        parts = zip(about.module_name(), about.channels(), about.reduction(), strict=True)
-        stages = [Stage(*part) for part in parts]
-    except Exception as error:
-        raise RecallsegError(
-            f"{refusal}: timm refuses to build its features ({type(error).__name__}). Use a CNN "
-            "such as efficientnet_lite0 or resnet101, and a stride of 8, 16 or 32."
-        ) from error
-    shapes = [tuple(one.shape) for one in maps]
-    expected = [(1, each.channels, *[PROBE_SIZE // each.stride] * 2) for each in stages]
-    if shapes != expected or stages[-1].stride != output_stride:
-        raise RecallsegError(
-            f"{refusal}: a {PROBE_SIZE}-pixel image gives features of the shapes {shapes}. Use a "
-            "CNN such as efficientnet_lite0 or resnet101."
-        )
-    return stages
-
-
-class PaddedConv(nn.Conv2d):
-    """A convolution that makes its input coarser and pads it as TensorFlow does for even inputs.
-
-    timm's `tf_` networks work the padding out anew for each input. Here inputs are always of even
-    sides, so that it is the same for all: one more on the right and below.
-    """
-
-    def forward(self, x: Tensor) -> Tensor:
-        """The convolution of (B,C,H,W), with H/stride rows and W/stride columns."""
-        padding = []
-        for side in (1, 0):
-            reach = (self.kernel_size[side] - 1) * self.dilation[side] + 1
-            before, uneven = divmod(max(reach - self.stride[side], 0), 2)
-            padding += [before, before + uneven]
-        padded = F.pad(x, padding)
-        return F.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
-
-
-def _pad_alike(body: nn.Module) -> nn.Module:
-    """Let convolutions that pad by the size of their input pad all inputs alike."""
-    for module in body.modules():
-        if isinstance(module, Conv2dSame):
-            module.__class__ = PaddedConv
-    return body
-
-
-def _first_stages(name: str, body: nn.Module, stages: list[Stage], count: int) -> list[nn.Module]:
-    """Every module of a timm CNN up to the end of its first `count` stages."""
-    if count == 0:
-        return []
-    if count > len(stages):
-        raise RecallsegError(
-            f"'{name}' has {len(stages)} stages, so model.fixed_stages cannot be {count}."
-        )
-    last = stages[count - 1].module
-    names = [module for module, _ in body.named_modules()]
-    ends = {last, last.replace(".", "_")}
-    inside = [at for at, each in enumerate(names) if ends & {each, *_parents(each)}]
-    return [body.get_submodule(each) for each in names[: inside[-1] + 1]]
-
-
-def _parents(module: str) -> list[str]:
-    """The names of the modules that a module lies in: `a` and `a.b` for `a.b.c`."""
-    words = module.split(".")
-    return [".".join(words[:count]) for count in range(1, len(words))]
-
-
-def _kept_stages(name: str, stages: list[Stage], finest: int) -> tuple[int, ...]:
-    """Indices of the stages from a stride up, the finest first."""
-    strides = [stage.stride for stage in stages]
-    if finest not in strides:
-        raise RecallsegError(
-            f"'{name}' has no stage at stride {finest} for a neck; its stages have the strides "
-            f"{sorted(set(strides))}."
-        )
-    return tuple(index for index, stride in enumerate(strides) if stride >= finest)

@@ -7,7 +7,7 @@ k·stride pixels, so every photo is padded to such a size on its right and below
 is cut off again. Nothing else turns features into pixels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
 import torch
@@ -42,6 +42,12 @@ def to_pixels(maps: Tensor, stride: int, size: tuple[int, int], every: int = 1) 
 def to_finer(maps: Tensor, size: tuple[int, int]) -> Tensor:
     """Maps (B,C,h,w) at a finer grid over the same pixels."""
     return F.interpolate(maps, size=size, mode="bilinear", align_corners=False)
+
+
+def side_by_side(maps: Sequence[Tensor]) -> Tensor:
+    """Maps (B,C_i,h_i,w_i), the finest first, as one (B,ΣC_i,h,w) of its size."""
+    size = (maps[0].shape[-2], maps[0].shape[-1])
+    return torch.cat([maps[0], *(to_finer(each, size) for each in maps[1:])], dim=1)
 
 
 def sparse(every: int) -> slice:

@@ -67,7 +67,7 @@ class Exportable(nn.Module):
         self.longer_side = longer_side
         self.encoder = deepcopy(model.encoder).freeze()
         self.decoder = deepcopy(model.decoder).requires_grad_(False)
-        for module in self.encoder.modules():
+        for module in self.modules():
             if hasattr(module, "inplace"):
                 setattr(module, "inplace", False)  # noqa: B010
         self.eval()

@@ -34,7 +34,9 @@ def build_optimizer(model: Segmenter, config: OptimConfig) -> torch.optim.Optimi
     Every group carries `scale`, its learning rate as a multiple of the schedule's, and `delay`, the
     share of the training in which it does not move.
     """
-    pretrained = {id(parameter) for parameter in model.encoder.body.parameters()}
+    tail = model.decoder.tail
+    parts = (model.encoder.body, *([tail] if tail else []))
+    pretrained = {id(parameter) for part in parts for parameter in part.parameters()}
     groups = []
     for is_old, scale, delay in (
         (True, config.encoder_lr_factor, config.encoder_delay),
