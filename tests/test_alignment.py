@@ -27,11 +27,12 @@ from recallseg.scenario import look_up
 SIZES = [(height, 227 - height) for height in range(97, 131)]
 MODELS = {
     "lite0": {"encoder": "efficientnet_lite0", "neck": 8, "neck_stride": 16},
-    "lite0 at 32": {
+    "lite0 with a tail": {
         "encoder": "efficientnet_lite0",
         "output_stride": 32,
         "neck": 8,
         "neck_stride": 16,
+        "tail": "decoder",
     },
     "resnet": {"encoder": "resnet18", "output_stride": 16},
 }
@@ -48,7 +49,8 @@ def model(request, tmp_path_factory):
     folder.write_classes(
         {"format": FORMAT, "channels": ["background", "red"], "steps": [["red"]], "initial": 1},
     )
-    built = colour_model(build_model(config.model, 2).encoder, config.model.neck)
+    plain = build_model(config.model, 2)
+    built = colour_model(plain.encoder, config.model.neck, plain.decoder.tail)
     save_weights(folder.encoder, built.encoder)
     save_weights(folder.step(0).decoder, built.decoder)
     discs = {f"{h}x{w}": disc_photo(h, w, built.encoder.mean_colour) for h, w in SIZES}
@@ -98,7 +100,7 @@ def test_serve(model):
 
     folder, discs = model
     masks = []
-    with running(create_app({"model": Timeline(folder.path)})) as address, httpx.Client() as client:
+    with running(create_app({"model": Timeline(folder.path)})) as address, httpx.Client(timeout=60) as client:
         for photo, _ in discs.values():
             buffer = io.BytesIO()
             photo.save(buffer, "PNG")

@@ -8,6 +8,7 @@ import pytest
 import torch
 from tiny import tiny_config
 
+from recallseg.config import validate
 from recallseg.errors import RecallsegError
 from recallseg.model.building import build_model
 from recallseg.model.saving import save_weights
@@ -105,10 +106,12 @@ def test_an_exported_file_gives_the_same_without_recallseg(folder, tmp_path):
     assert (len(names), names[0], names[-1]) == (20, "background", "train")
 
 
+@pytest.mark.parametrize("tail", [None, "decoder"])
 @pytest.mark.parametrize("size", [(64, 64), (63, 50), (1, 2), (33, 31)])
-def test_what_is_exported_is_the_model(learned, size):
+def test_what_is_exported_is_the_model(size, tail):
     torch.manual_seed(0)
-    config = tiny_config(learned / "voc", model__encoder="efficientnet_lite0")
+    shape = {"encoder": "efficientnet_lite0", "output_stride": 32, "neck_stride": 16, "neck": 8}
+    config = validate({"model": {"tail": tail, **shape}}, "the test")
     model = build_model(config.model, 5).eval()
     exportable = Exportable(model)
     images = torch.randint(0, 256, (2, 3, *size), dtype=torch.uint8)

@@ -12,13 +12,14 @@ from PIL import Image
 from torch import nn
 
 from recallseg.model import DeepLabV2, Encoder, Segmenter
+from recallseg.model.tail import Tail
 
 RED = (255, 0, 0)
 
 
-def colour_model(encoder: Encoder, neck: int | None = None) -> Segmenter:
+def colour_model(encoder: Encoder, neck: int | None = None, tail: Tail | None = None) -> Segmenter:
     """Background, and whatever is red."""
-    decoder = DeepLabV2(encoder.channels, 2, dilations=(1,), neck=neck)
+    decoder = DeepLabV2(encoder.channels, 2, dilations=(1,), neck=neck, tail=tail)
     with torch.no_grad():
         for module in (*encoder.modules(), *decoder.modules()):
             if isinstance(module, nn.Conv2d):
@@ -29,6 +30,7 @@ def colour_model(encoder: Encoder, neck: int | None = None) -> Segmenter:
                 nn.init.zeros_(module.bias)
         if decoder.neck is not None:  # every stage has the same say, however many channels it has
             widths = encoder.body.feature_info.channels()
+            widths += [tail.channels - encoder.channels] if tail else []
             shares = torch.cat([torch.full((width,), 1 / width) for width in widths])
             decoder.neck.weight.copy_(
                 (shares / len(widths)).view(1, -1, 1, 1).expand_as(decoder.neck.weight)
