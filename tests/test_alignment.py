@@ -100,7 +100,10 @@ def test_serve(model):
 
     folder, discs = model
     masks = []
-    with running(create_app({"model": Timeline(folder.path)})) as address, httpx.Client(timeout=60) as client:
+    with (
+        running(create_app({"model": Timeline(folder.path)})) as address,
+        httpx.Client(timeout=60) as client,
+    ):
         for photo, _ in discs.values():
             buffer = io.BytesIO()
             photo.save(buffer, "PNG")

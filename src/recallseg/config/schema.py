@@ -156,9 +156,14 @@ class OptimConfig(Section):
 class BankConfig(Section):
     """Features of a frozen encoder, computed once per view and kept outside run folders."""
 
+    optional: ClassVar[tuple[str, ...]] = ("replay_views",)
+
     enabled: bool = True
     views: Positive = 4
     """Augmented views of each photo."""
+    replay_views: Positive | None = None
+    """Of each replay image, which comes less often in a step than a new photo does; by default as
+    many as of a photo."""
     budget_gb: Rate = 20.0
     """Disk space for features, a quarter of it at most for validation photos; past it, photos are
     encoded on the fly, which takes longer and changes nothing else."""

@@ -106,7 +106,8 @@ class OldClasses:
         return found
 
     def _samples_of(self, photos: PhotoSet, name: str, encoder: Encoder) -> Samples:
-        return self.supply.samples(encoder, photos, f"{name}: {photos.dataset.name}")
+        views = self.config.bank.replay_views
+        return self.supply.samples(encoder, photos, f"{name}: {photos.dataset.name}", views)
 
     def _labeller(self, label: int, earlier: Step, step: Step, previous: Segmenter) -> Labeller:
         """Who labels images of a class of C_i at step k: D^H_{C_i}, or the previous model.

@@ -27,6 +27,8 @@ Relabel = Callable[[Batch], Tensor]
 """From a batch to new labels for it."""
 
 VIEWS_AT_ONCE = 32
+LOOKED_AT_TOGETHER = 8
+"""Views in one pass of a network on a CPU: as many as it rounds like a single one."""
 
 
 def inpainting(previous: Segmenter, confidence: float = 0.0, never: Sequence[int] = ()) -> Relabel:
@@ -86,15 +88,19 @@ def relabelled(samples: Samples, relabel: Relabel) -> Samples:
 def _logits(model: Segmenter, batch: Batch) -> Tensor:
     """A model's logits of a batch that is not on its device.
 
-    A CPU looks at features one by one: how it rounds depends on how many there are, and labels that
-    are written as a view is drawn are those that would have been stored.
+    A CPU looks at a few features at a time: how it rounds depends on how many there are from about
+    16 on, and labels that are written as a view is drawn are those that would have been stored.
     """
     device = next(model.parameters()).device
     if batch.features is None or device.type != "cpu":
         return output_of(model, batch.to(device)).logits.cpu()
-    views = zip(batch.labels[:, None], batch.features[:, None], strict=True)
-    alone = [batch._replace(labels=labels, features=features) for labels, features in views]
-    return torch.cat([output_of(model, view).logits for view in alone])
+    groups = zip(
+        torch.split(batch.labels, LOOKED_AT_TOGETHER),
+        torch.split(batch.features, LOOKED_AT_TOGETHER),
+        strict=True,
+    )
+    few = [batch._replace(labels=labels, features=features) for labels, features in groups]
+    return torch.cat([output_of(model, views).logits for views in few])
 
 
 def _scratch(shape: tuple[int, ...]) -> Tensor:

@@ -67,8 +67,13 @@ class Supply:
         self._sets: dict[SetKey, Fit] = {}
         self._told: set[SetKey] = set()
 
-    def samples(self, encoder: Encoder, photos: PhotoSet, name: str) -> Samples:
-        """Samples of a set of photos, for a training called `name`, at the model's working size."""
+    def samples(
+        self, encoder: Encoder, photos: PhotoSet, name: str, views: int | None = None
+    ) -> Samples:
+        """Samples of a set of photos, for a training called `name`, at the model's working size.
+
+        `views` of each are stored, by default as many as the configuration says.
+        """
         config = self.session.config
         photos = photos.at(config.views.longer_side)
         recipe = view_recipe(config.views, encoder)
@@ -76,8 +81,8 @@ class Supply:
             subset = photos.dataset.subset(photos.stems)
             return PhotoSamples(subset, photos.table, recipe, f"{config.seed}/{name}")
         encoder = self.session.fabric.to_device(encoder)
-        folder, views = cache_root() / BANK, config.bank.views
-        bank = FeatureBank(folder, photos.dataset, encoder, recipe, views, config.seed)
+        views = views or config.bank.views
+        bank = FeatureBank(cache_root() / BANK, photos.dataset, encoder, recipe, views, config.seed)
         rows = photos.dataset.rows(photos.stems)
         self._fill(bank, rows, name)
         unstored = len(bank.missing(rows))
