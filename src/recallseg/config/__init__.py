@@ -8,13 +8,13 @@ from recallseg.config.loading import (
     preset_names,
     validate,
 )
+from recallseg.config.optim import OptimConfig
 from recallseg.config.problems import problems
 from recallseg.config.replay import LabelFilters, ReplayConfig
 from recallseg.config.schema import (
     DataConfig,
     MethodConfig,
     ModelConfig,
-    OptimConfig,
     RunConfig,
     ViewConfig,
 )

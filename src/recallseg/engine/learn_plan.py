@@ -50,7 +50,7 @@ def plan(call: LearnCall, overrides: Sequence[str] = ()) -> dict[str, Any]:
         },
         "measured_on": len(call.data.val) if call.data.val else None,
         "iterations": lengths,
-        **_cost(call, lengths, len(step.images) + (fetched if config.replay.settings else 0)),
+        **_cost(call, lengths, len(step.images), fetched if config.replay.settings else 0),
         "settings": _settings(call, overrides),
         "notes": list(call.sentences),
     }
@@ -107,7 +107,7 @@ def _flat(config: RunConfig) -> dict[str, Any]:
     return flat(config.model_dump(mode="json"))
 
 
-def _cost(call: LearnCall, lengths: dict[str, int], photos: int) -> dict[str, Any]:
+def _cost(call: LearnCall, lengths: dict[str, int], photos: int, fetched: int) -> dict[str, Any]:
     """Seconds and bytes, from trial iterations with a model of the same shape."""
     config, step = call.config, call.data.scenario[call.index]
     model = build_model(config.model, step.channels, weights="none")
@@ -118,14 +118,16 @@ def _cost(call: LearnCall, lengths: dict[str, int], photos: int) -> dict[str, An
     labels = torch.zeros(optim.batch, side, side, dtype=torch.uint8)
     batch = Batch(labels, photos=views, label_stride=recipe.label_stride)
     seconds, stored = 0.0, 0
-    if call.index > 0:
+    if call.index > 0 or model.encoder.frozen:
         model.encoder.freeze()
+        bank = config.bank
+        number = photos * bank.views + fetched * (bank.replay_views or bank.views)
         with torch.no_grad():
             encode = _quickest(lambda: model.encoder(views[:1]))
             features = model.encoder(views)
         batch = batch._replace(photos=None, features=features)
-        seconds += encode * photos * config.bank.views
-        stored = photos * config.bank.views * bytes_per_view(model.encoder, recipe)
+        seconds += encode * number
+        stored = number * bytes_per_view(model.encoder, recipe)
     seconds += _quickest(_training_step(model, optim, batch)) * sum(lengths.values())
     kept = _bytes(model.decoder) * (1 + len(lengths) // 2) + (
         0 if call.index else _bytes(model.encoder)

@@ -82,7 +82,8 @@ class Supply:
             return PhotoSamples(subset, photos.table, recipe, f"{config.seed}/{name}")
         encoder = self.session.fabric.to_device(encoder)
         views = views or config.bank.views
-        bank = FeatureBank(cache_root() / BANK, photos.dataset, encoder, recipe, views, config.seed)
+        seed = config.seed if config.bank.seed is None else config.bank.seed
+        bank = FeatureBank(cache_root() / BANK, photos.dataset, encoder, recipe, views, seed)
         rows = photos.dataset.rows(photos.stems)
         self._fill(bank, rows, name)
         unstored = len(bank.missing(rows))
