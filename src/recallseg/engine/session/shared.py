@@ -43,7 +43,14 @@ def step_0_key(
         config.devices,
         config.precision,
         *own_loss,
+        *_stored_views(config),
     )
+
+
+def _stored_views(config: RunConfig) -> list[object]:
+    """What step 0 depends on where it is trained on stored views, as it is on a fixed encoder."""
+    bank = config.bank
+    return [bank.enabled, bank.views, bank.seed] if config.model.tail else []
 
 
 class SharedStep0:
