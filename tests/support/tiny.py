@@ -22,7 +22,6 @@ TINY = [
     "model.weights=none",
     "model.neck=null",
     "model.neck_stride=8",
-    "model.tail=null",
     "views.crop=33",
     "views.scale=[0.8,1.2]",
     "views.label_stride=1",
