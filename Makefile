@@ -3,6 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTHON ?= python3
 PIP    := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 
@@ -39,10 +40,10 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 
 test: lint
-	$(BIN)/python -m pytest -n 2
+	$(PYTEST)
 
 coverage: setup
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	$(PYTEST) --cov --cov-report=term
 
 format: setup
 	$(BIN)/ruff check --fix .
