@@ -4,7 +4,7 @@
 
 A command must end with exit code 0 and the answer of the sound model, or with one sentence and exit
 code 2: never with a traceback, never without end, never with another answer. What is made on the
-way lies in a temporary folder. Commands run in forks of one process, on the smallest of models.
+way lies in a temporary folder. Each case runs in a fork of one process, on the smallest of models.
 `export` and `serve` open a run folder as `predict` does, and take too long for this.
 """
 
@@ -19,14 +19,16 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/support"))
 
 import preloaded  # noqa: F401
-from children import Outcome, recallseg
+from children import Outcome
 from damage import damage
+from one_child import outcomes
 from tiny_life import TinyLife, answer
 
 SEALED, OLD, CACHE, DATA = "run folder", "older run folder", "cache", "dataset"
@@ -61,7 +63,7 @@ class Fuzzer:
     def sound_run(self) -> dict[str, Any]:
         """What a run on the sound cache leaves."""
         words = ["run", self.life.run_config(), "-o", self.root / "runs"]
-        ended = self._run(words, self.life.cache)
+        ended = self._run({"run": words}, self.life.cache)["run"]
         assert ended.code == 0, ended.err
         [folder] = (self.root / "runs").iterdir()
         return answer(folder)
@@ -83,13 +85,13 @@ class Fuzzer:
         """What every command says of the model in its place."""
         spare = self.scratch / "spare"
         shutil.copytree(self.model, spare, symlinks=True)
-        answers = {}
-        for name, words in self._reading().items():
-            answers[name] = self._run(words, self.life.cache)
+
+        def undo(name: str) -> None:
             if name in CHANGING:
                 shutil.rmtree(self.model)
                 shutil.copytree(spare, self.model, symlinks=True)
-        return answers
+
+        return self._run(self._reading(), self.life.cache, undo)
 
     def case(self, number: int, seed: int) -> list[str]:
         """Damage something and let every command read it; what went wrong."""
@@ -140,8 +142,7 @@ class Fuzzer:
             "cache clear": ["cache", "clear"],
         }
         ends = {}
-        for name, words in commands.items():
-            ended = self._run(words, cache)
+        for name, ended in self._run(commands, cache).items():
             problem = trouble(ended)
             if not problem and ended.code != 0:
                 problem = f"a damaged cache is no reason to stop: {ended.err[-300:]}"
@@ -163,11 +164,15 @@ class Fuzzer:
             "predict": ["predict", self.sound_model, data / "images", "-o", self.scratch / "out"],
             "evaluate": ["evaluate", self.sound_model, "--root", data, "--split", "train"],
         }
-        ends = {name: self._run(words, self.scratch / "cache") for name, words in commands.items()}
+        ends = self._run(commands, self.scratch / "cache")
         return about, {f"{name} of data": (each, trouble(each)) for name, each in ends.items()}
 
-    def _run(self, words: list[Any], cache: Path) -> Outcome:
-        return recallseg(*words, seconds=self.seconds, RECALLSEG_CACHE=str(cache))
+    def _run(
+        self, commands: Commands, cache: Path, after: Callable[[str], None] = lambda name: None
+    ) -> dict[str, Outcome]:
+        environment = {"RECALLSEG_CACHE": str(cache)}
+        ended: dict[str, Outcome] = outcomes(commands, self.seconds, after, **environment)
+        return ended
 
     def _damage_some(self, folder: Path, dice: random.Random) -> str:
         """Damage a file, each kind of which has the same chance, however many there are of it."""
