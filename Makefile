@@ -3,18 +3,20 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTHON ?= python3
 PIP    := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint format docs types setup clean
+.PHONY: demo test coverage lint format docs types setup clean
 .DEFAULT_GOAL := help
 
 help:
-	@echo "make demo    set up, then show what recallseg does, with nothing to download"
-	@echo "make test    set up, lint, type-check, run the tests"
-	@echo "make lint    ruff, mypy and the import contracts only"
-	@echo "make format  let ruff rewrite the code in the house style"
-	@echo "make docs    set up, build the site of the documents in build/site"
+	@echo "make demo      set up, then show what recallseg does, with nothing to download"
+	@echo "make test      set up, lint, type-check, run the tests"
+	@echo "make coverage  the tests once more, with the lines that none of them reaches"
+	@echo "make lint      ruff, mypy and the import contracts only"
+	@echo "make format    let ruff rewrite the code in the house style"
+	@echo "make docs      set up, build the site of the documents in build/site"
 
 setup: $(READY)
 
@@ -38,7 +40,10 @@ lint: setup
 	$(BIN)/lint-imports --no-cache
 
 test: lint
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term
+	$(PYTEST)
+
+coverage: setup
+	$(PYTEST) --cov --cov-report=term
 
 format: setup
 	$(BIN)/ruff check --fix .

@@ -19,6 +19,26 @@ def _own_cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("RECALLSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _nobody_pulls_the_plug():
+    """Without a power cut nothing depends on when bytes reach the disk, and waiting takes long."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda _: None)
+        yield
+
+
+@pytest.fixture(scope="session")
+def drawn_voc(tmp_path_factory) -> Path:
+    """Where `tiny_config` draws its photos for all tests that only read them."""
+    return tmp_path_factory.mktemp("drawn") / "voc"
+
+
+@pytest.fixture
+def shared_cache(_own_cache, tmp_path_factory, drawn_voc, monkeypatch):
+    """One cache for all tests that do not look into it: what they share is trained once."""
+    monkeypatch.setenv("RECALLSEG_CACHE", str(drawn_voc.parent / "cache"))
+
+
 def _real(name: str) -> Path:
     path = Path(os.environ.get("RECALLSEG_DATA", "")) / name
     if "RECALLSEG_DATA" not in os.environ or not path.exists():

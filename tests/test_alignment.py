@@ -8,7 +8,7 @@ import pytest
 import torch
 from colour_model import centre, colour_model, disc_photo
 from PIL import Image
-from running import running
+from running import PATIENCE, running
 
 from recallseg.config import validate
 from recallseg.data.dataset import Pair, SegmentationDataset
@@ -100,10 +100,8 @@ def test_serve(model):
 
     folder, discs = model
     masks = []
-    with (
-        running(create_app({"model": Timeline(folder.path)})) as address,
-        httpx.Client(timeout=60) as client,
-    ):
+    app = create_app({"model": Timeline(folder.path)})
+    with running(app) as address, httpx.Client(timeout=PATIENCE) as client:
         for photo, _ in discs.values():
             buffer = io.BytesIO()
             photo.save(buffer, "PNG")
@@ -114,7 +112,9 @@ def test_serve(model):
     assert_aligned(discs, masks)
 
 
-@pytest.mark.parametrize("model", ["lite0", "resnet"], indirect=True)
+@pytest.mark.parametrize(
+    "model", ["lite0", pytest.param("resnet", marks=pytest.mark.slow)], indirect=True
+)
 def test_exported_file(model, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     folder, discs = model

@@ -1,6 +1,8 @@
 """What a folder keeps about its files, and what happens to those that are damaged."""
 
 import json
+import os
+from pathlib import Path
 
 import pytest
 
@@ -41,6 +43,20 @@ def test_a_kill_before_the_move_leaves_the_old_file_sound(folder, monkeypatch):
     monkeypatch.undo()
     write_text(folder / "inner/new.txt", "newer")
     assert check(folder / "inner/new.txt").read_text() == "newer"
+
+
+def test_a_file_is_on_the_disk_before_it_takes_its_name(folder, monkeypatch):
+    path, steps, replace = folder / "inner/new.txt", [], Path.replace
+
+    def moved(self, target):
+        steps.append(Path(target).name)
+        return replace(self, target)
+
+    monkeypatch.setattr(os, "fsync", lambda handle: steps.append(os.fstat(handle).st_ino))
+    monkeypatch.setattr(Path, "replace", moved)
+    write_text(path, "newer")
+    files = [each.stat().st_ino for each in (path, folder / CHECKSUMS, folder, path.parent)]
+    assert steps == [*files[:2], CHECKSUMS, files[2], "new.txt", files[3]]
 
 
 def test_a_folder_is_noted_file_by_file(folder):

@@ -22,6 +22,15 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_nothing_behind(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["value.json"]
 
 
+def test_a_folder_that_another_process_made_meanwhile_stays(tmp_path):
+    with atomic_path(tmp_path / "made") as scratch:
+        for folder, text in ((scratch, "ours"), (tmp_path / "made", "theirs")):
+            folder.mkdir()
+            (folder / "a.txt").write_text(text)
+    assert (tmp_path / "made/a.txt").read_text() == "theirs"
+    assert [path.name for path in tmp_path.iterdir()] == ["made"]
+
+
 def test_a_full_disk_is_one_sentence(tmp_path):
     with (
         pytest.raises(RecallsegError, match="is full; free some space"),

@@ -1,122 +1,45 @@
 """Damage run folders, caches and datasets by chance, and let every command read them.
 
-    python tools/fuzz.py [--cases 500] [--seed 0] [--seconds 600]
+    python tools/fuzz.py [--cases 500] [--seed 0] [--seconds 600] [--json FILE]
 
 A command must end with exit code 0 and the answer of the sound model, or with one sentence and exit
 code 2: never with a traceback, never without end, never with another answer. What is made on the
-way lies in a temporary folder. Commands run in forks of one process, on the smallest of models.
+way lies in a temporary folder. Each case runs in a fork of one process, on the smallest of models.
+`export` and `serve` open a run folder as `predict` does, and take too long for this.
 """
 
 import argparse
-import collections
 import functools
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/support"))
 
-from children import Outcome, recallseg
+import preloaded  # noqa: F401
+from children import Outcome
+from damage import damage
+from one_child import outcomes
 from tiny_life import TinyLife, answer
 
 SEALED, OLD, CACHE, DATA = "run folder", "older run folder", "cache", "dataset"
-KINDS = (SEALED, OLD, CACHE, DATA)
-"""What is damaged; an older run folder has no checksums, so it may answer differently."""
-WEIGHTS = (6, 3, 1, 2)
-
-
-def damage(path: Path, dice: random.Random) -> str:
-    """Change one file for the worse; how."""
-    ways: list[Callable[[Path, random.Random], None]] = [
-        flipped, flipped, cut_off, emptied, removed, garbage, other_bytes, a_folder, a_dead_link
-    ]  # fmt: skip
-    if path.suffix in (".json", ".jsonl"):
-        ways += [other_json] * 4
-    way = dice.choice(ways)
-    way(path, dice)
-    return way.__name__.replace("_", " ")
-
-
-def flipped(path: Path, dice: random.Random) -> None:
-    """Turn one to three bytes into others."""
-    held = bytearray(path.read_bytes()) or bytearray(b" ")
-    for _ in range(dice.randint(1, 3)):
-        held[dice.randrange(len(held))] ^= dice.randint(1, 255)
-    path.write_bytes(held)
-
-
-def cut_off(path: Path, dice: random.Random) -> None:
-    """Lose the end."""
-    held = path.read_bytes()
-    path.write_bytes(held[: dice.randrange(len(held) or 1)])
-
-
-def emptied(path: Path, dice: random.Random) -> None:
-    """Lose everything."""
-    path.write_bytes(b"")
-
-
-def removed(path: Path, dice: random.Random) -> None:
-    """Lose the file."""
-    path.unlink()
-
-
-def garbage(path: Path, dice: random.Random) -> None:
-    """Hold something else."""
-    path.write_bytes(dice.randbytes(dice.randint(1, 400)))
-
-
-def other_bytes(path: Path, dice: random.Random) -> None:
-    """Hold what another file of the folder should hold."""
-    others = [each for each in sorted(path.parent.iterdir()) if each.is_file() and each != path]
-    path.write_bytes(dice.choice(others).read_bytes() if others else b"\xff\xfe\x00")
-
-
-def a_folder(path: Path, dice: random.Random) -> None:
-    """Be a folder."""
-    path.unlink()
-    path.mkdir()
-
-
-def a_dead_link(path: Path, dice: random.Random) -> None:
-    """Be a link to nothing."""
-    path.unlink()
-    path.symlink_to("nothing-here")
-
-
-def other_json(path: Path, dice: random.Random) -> None:
-    """Hold JSON that means something else: a value is lost, or of another type."""
-    text = path.read_text()
-    lines = text.splitlines() if path.suffix == ".jsonl" else [text]
-    number = dice.randrange(len(lines))
-    lines[number] = json.dumps(_changed(json.loads(lines[number]), dice))
-    path.write_text("\n".join(lines) + "\n")
-
-
-def _changed(value: Any, dice: random.Random) -> Any:  # noqa: ANN401
-    if isinstance(value, dict) and value and dice.random() < 0.9:
-        key = dice.choice(sorted(value))
-        if dice.random() < 0.25:
-            return {name: each for name, each in value.items() if name != key}
-        return value | {key: _changed(value[key], dice)}
-    if isinstance(value, list) and value and dice.random() < 0.8:
-        place = dice.randrange(len(value))
-        return [*value[:place], _changed(value[place], dice), *value[place + 1 :]]
-    strange: list[Any] = [None, -1, 10**30, 1.5, "", "x\ud800", [], {}, [[]], True, [None], {"": 0}]
-    return dice.choice(strange)
-
-
+WEIGHTS = {SEALED: 5, OLD: 2, CACHE: 2, DATA: 2}
+"""What is damaged how often; an older run folder has no checksums: it may answer differently."""
 CHANGING = ("rollback", "learn")
 """Commands that change the model that they read."""
 ANSWERS = ("predict", "predict step 0", "evaluate")
 """Commands whose answer is that of the sound model, or none."""
+
+Commands = dict[str, list[Any]]
 
 
 class Fuzzer:
@@ -128,6 +51,9 @@ class Fuzzer:
         self.sound_model = self.life.model()
         self.scratch = root / "scratch"
         self.model = self.scratch / "model"
+        self.counts: dict[str, Counter[str]] = {
+            name: Counter() for name in ("kinds", "files", "damages", "ends")
+        }
         shutil.copytree(self.sound_model, self.model)
         self.right = self._answers()
         for name, ended in self.right.items():
@@ -137,14 +63,13 @@ class Fuzzer:
     def sound_run(self) -> dict[str, Any]:
         """What a run on the sound cache leaves."""
         words = ["run", self.life.run_config(), "-o", self.root / "runs"]
-        ended = self._run(words, self.life.cache)
+        ended = self._run({"run": words}, self.life.cache)["run"]
         assert ended.code == 0, ended.err
         [folder] = (self.root / "runs").iterdir()
         return answer(folder)
 
-    def _reading(self) -> dict[str, list[Any]]:
-        """The commands that read a run folder, by name; `export` and `serve` open it as `predict`
-        does, and take too long for this."""
+    def _reading(self) -> Commands:
+        """The commands that read a run folder, by name."""
         photo, val, model = self.life.root / "c/images/c0.png", self.life.root / "val-b", self.model
         return {
             "predict": ["predict", model, photo, "--format", "json"],
@@ -160,77 +85,112 @@ class Fuzzer:
         """What every command says of the model in its place."""
         spare = self.scratch / "spare"
         shutil.copytree(self.model, spare, symlinks=True)
-        answers = {}
-        for name, words in self._reading().items():
-            answers[name] = self._run(words, self.life.cache)
+
+        def undo(name: str) -> None:
             if name in CHANGING:
                 shutil.rmtree(self.model)
                 shutil.copytree(spare, self.model, symlinks=True)
-        return answers
+
+        return self._run(self._reading(), self.life.cache, undo)
 
     def case(self, number: int, seed: int) -> list[str]:
         """Damage something and let every command read it; what went wrong."""
         dice = random.Random(f"{seed}/{number}")
-        [kind] = dice.choices(KINDS, WEIGHTS)
+        [kind] = dice.choices(list(WEIGHTS), list(WEIGHTS.values()))
+        self.counts["kinds"][kind] += 1
         shutil.rmtree(self.scratch, ignore_errors=True)
         if kind == CACHE:
-            return self._cache_case(dice, f"{number}: {kind}")
-        if kind == DATA:
-            return self._data_case(dice, f"{number}: {kind}")
+            folder, ends = self._cache_case(dice)
+        elif kind == DATA:
+            folder, ends = self._data_case(dice)
+        else:
+            folder, ends = self._folder_case(kind, dice)
+        problems = []
+        for name, (ended, problem) in ends.items():
+            how = "refused" if ended.code == 2 else "answered"
+            self.counts["ends"][f"{name}: {'wrong' if problem else how}"] += 1
+            if problem:
+                problems.append(f"{number}: {kind}, {folder}; {name}: {problem}")
+        return problems
+
+    def _folder_case(
+        self, kind: str, dice: random.Random
+    ) -> tuple[str, dict[str, tuple[Outcome, str]]]:
+        """A damaged model answers as the sound one does, or not at all."""
         shutil.copytree(self.sound_model, self.model)
         if kind == OLD:
             (self.model / "checksums.json").unlink()
-        about = f"{number}: {kind}, {self._damage_some(self.model, dice)}"
-        problems = []
+        about = self._damage_some(self.model, dice)
+        ends = {}
         for name, ended in self._answers().items():
             problem = trouble(ended)
             is_other = ended.code == 0 and ended.out != self.right[name].out
             if not problem and is_other and kind == SEALED and name in ANSWERS:
                 problem = f"another answer: {ended.out[:300]}"
-            if problem:
-                problems.append(f"{about}; {name}: {problem}")
-        return problems
+            ends[name] = ended, problem
+        return about, ends
 
-    def _run(self, words: list[Any], cache: Path) -> Outcome:
-        return recallseg(*words, seconds=self.seconds, RECALLSEG_CACHE=str(cache))
-
-    def _damage_some(self, folder: Path, dice: random.Random) -> str:
-        files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-        path = dice.choice(files)
-        return f"{path.relative_to(folder)} {damage(path, dice)}"
-
-    def _cache_case(self, dice: random.Random, about: str) -> list[str]:
-        """A run on a damaged cache must end with the same numbers and weights."""
+    def _cache_case(self, dice: random.Random) -> tuple[str, dict[str, tuple[Outcome, str]]]:
+        """A run on a damaged cache ends with the same numbers and weights."""
         right, cache = self.sound_run, self.scratch / "cache"
         shutil.copytree(self.life.cache, cache)
-        about += f", {self._damage_some(cache, dice)}"
-        words = ["run", self.life.run_config(), "-o", self.scratch / "runs"]
-        ended = self._run(words, cache)
-        problem = trouble(ended)
-        if not problem and ended.code == 0:
-            [folder] = (self.scratch / "runs").iterdir()
-            if answer(folder) != right:
+        about = self._damage_some(cache, dice)
+        runs = self.scratch / "runs"
+        commands: Commands = {
+            "cache": ["cache"],
+            "run": ["run", self.life.run_config(), "-o", runs],
+            "cache clear": ["cache", "clear"],
+        }
+        ends = {}
+        for name, ended in self._run(commands, cache).items():
+            problem = trouble(ended)
+            if not problem and ended.code != 0:
+                problem = f"a damaged cache is no reason to stop: {ended.err[-300:]}"
+            elif not problem and name == "run" and [answer(f) for f in runs.iterdir()] != [right]:
                 problem = "other weights or numbers"
-        elif not problem:
-            problem = f"a damaged cache is no reason to stop: {ended.err[-300:]}"
-        return [f"{about}; run: {problem}"] if problem else []
+            ends[name] = ended, problem
+        return about, ends
 
-    def _data_case(self, dice: random.Random, about: str) -> list[str]:
+    def _data_case(self, dice: random.Random) -> tuple[str, dict[str, tuple[Outcome, str]]]:
         """Photos with faults are told, by `data check` and before anything is learned."""
         data = self.scratch / "data"
         shutil.copytree(self.life.root / "b", data)
-        about += f", {self._damage_some(data, dice)}"
-        commands = {
+        about = self._damage_some(data, dice)
+        commands: Commands = {
             "data check": ["data", "check", data],
+            "data shrink": ["data", "shrink", data, self.scratch / "small"],
+            "data import": ["data", "import", data, self.scratch / "imported"],
             "learn": ["learn", self.scratch / "new", data, *self.life.learn_words("a", data)[3:]],
             "predict": ["predict", self.sound_model, data / "images", "-o", self.scratch / "out"],
+            "evaluate": ["evaluate", self.sound_model, "--root", data, "--split", "train"],
         }
-        problems = []
-        for name, words in commands.items():
-            problem = trouble(self._run(words, self.scratch / "cache"))
-            if problem:
-                problems.append(f"{about}; {name}: {problem}")
-        return problems
+        ends = self._run(commands, self.scratch / "cache")
+        return about, {f"{name} of data": (each, trouble(each)) for name, each in ends.items()}
+
+    def _run(
+        self, commands: Commands, cache: Path, after: Callable[[str], None] = lambda name: None
+    ) -> dict[str, Outcome]:
+        environment = {"RECALLSEG_CACHE": str(cache)}
+        ended: dict[str, Outcome] = outcomes(commands, self.seconds, after, **environment)
+        return ended
+
+    def _damage_some(self, folder: Path, dice: random.Random) -> str:
+        """Damage a file, each kind of which has the same chance, however many there are of it."""
+        by_kind: dict[str, list[Path]] = {}
+        for path in sorted(folder.rglob("*")):
+            if path.is_file():
+                by_kind.setdefault(file_kind(path.relative_to(folder)), []).append(path)
+        kind = dice.choice(list(by_kind))
+        path = dice.choice(by_kind[kind])
+        self.counts["files"][kind] += 1
+        way = damage(path, dice)
+        self.counts["damages"][way] += 1
+        return f"{path.relative_to(folder)} {way}"
+
+
+def file_kind(path: Path) -> str:
+    """The path of a file without what differs between files of one kind: numbers and keys."""
+    return re.sub(r"\b[0-9a-f]{16}\b", "KEY", re.sub(r"\d+(?=\.\w+$)", "N", path.as_posix()))
 
 
 def trouble(ended: Outcome) -> str:
@@ -242,6 +202,15 @@ def trouble(ended: Outcome) -> str:
     return f"exit code {ended.code}: {ended.err[-700:]}"
 
 
+def write_outcome(path: Path | None, fuzzer: Fuzzer, seed: int, problems: list[str]) -> None:
+    """Put what was done so far, and what came of it, into a file."""
+    if path:
+        counts = {name: dict(sorted(each.items())) for name, each in fuzzer.counts.items()}
+        cases, commands = fuzzer.counts["kinds"].total(), fuzzer.counts["ends"].total()
+        outcome = {"seed": seed, "cases": cases, "commands": commands, **counts}
+        path.write_text(json.dumps(outcome | {"problems": problems}, indent=1) + "\n")
+
+
 def main() -> int:
     """Run the cases and print what went wrong; the exit code is 1 if anything did."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -249,6 +218,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="the number of the first case")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=600, help="after which a command hangs")
+    parser.add_argument("--json", type=Path, help="where to write what was done and its outcome")
     chosen = parser.parse_args()
     began, problems = time.monotonic(), []
     with tempfile.TemporaryDirectory() as folder:
@@ -258,10 +228,10 @@ def main() -> int:
             problems += found
             for line in found:
                 print(line, flush=True)  # noqa: T201
+            write_outcome(chosen.json, fuzzer, chosen.seed, problems)
             if number % 25 == 24:
                 print(f"{number + 1} cases, {time.monotonic() - began:.0f} s", flush=True)  # noqa: T201
-    kinds = collections.Counter(problem.split("; ")[1].split(":")[0] for problem in problems)
-    print(f"{chosen.cases} cases, {len(problems)} problems {dict(kinds)}")  # noqa: T201
+    print(f"{chosen.cases} cases, {len(problems)} problems")  # noqa: T201
     return 1 if problems else 0
 
 

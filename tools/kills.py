@@ -1,7 +1,7 @@
 """Kill commands at random moments and start them again, and start two at once.
 
-    python tools/kills.py [--kills 100] [--seed 0]      # SIGKILL, then the same command to its end
-    python tools/kills.py --pairs [--seed 0]            # two of each command at once, all pairs
+    python tools/kills.py [--kills 100] [--seed 0] [--json FILE]   # SIGKILL, then the same command
+    python tools/kills.py --pairs [--json FILE]                    # two of each at once, all pairs
 
 What is there at the end must equal, byte for byte, what the command leaves when nobody disturbs it.
 Of two commands at once each must do its work or be turned away with a sentence, and the model must
@@ -10,6 +10,7 @@ be one that commands in turn could have made. Commands run in forks, on the smal
 
 import argparse
 import itertools
+import json
 import os
 import random
 import shutil
@@ -24,12 +25,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests/support"))
 
+import preloaded  # noqa: F401
 from children import Child, contents, recallseg
 from photo_site import KEY, PhotoSite, photos_of
 from PIL import Image
 from tiny_life import TinyLife, answer
 
 Words = list[Any]
+Result = dict[str, Any]
 SHARES = {"learn": 32, "run": 24, "rollback": 20, "crawl": 10, "cache": 8, "gan train": 6}
 """Of 100 kills."""
 
@@ -150,9 +153,9 @@ def colours(folder: Path) -> None:
             Image.new("RGB", (32, 32), colour).save(folder / name / f"{number}.png")
 
 
-def kill_all(root: Path, kills: int, seed: int, shares: dict[str, int]) -> list[str]:
-    """Spread kills over the commands, up to four in each life of a command; what went wrong."""
-    problems = []
+def kill_all(root: Path, kills: int, seed: int, shares: dict[str, int]) -> Result:
+    """Spread kills over the commands, up to four in each life of a command; what came of it."""
+    problems, struck_by_name = [], {}
     with works(root) as every:
         for name, share in shares.items():
             work, wanted, struck, lives = every[name], max(1, kills * share // 100), 0, 0
@@ -167,12 +170,14 @@ def kill_all(root: Path, kills: int, seed: int, shares: dict[str, int]) -> list[
                 if left != right:
                     problems.append(f"{name}: another end after {hits} kills, life {lives}")
                 shutil.rmtree(place)
+            struck_by_name[name] = {"kills": struck, "lives": lives}
             say(f"{name}: {struck} kills in {lives} lives, {length:.1f} s in peace")
-    return problems
+    total = sum(each["kills"] for each in struck_by_name.values())
+    return {"seed": seed, "kills": total, "commands": struck_by_name, "problems": problems}
 
 
-def all_pairs(root: Path, names: tuple[str, ...] | None = None) -> list[str]:
-    """Start two of each command at once on one model and one cache; what went wrong."""
+def all_pairs(root: Path, names: tuple[str, ...] | None = None) -> Result:
+    """Start two of each command at once on one model and one cache; what came of it."""
     life = TinyLife(root / "life")
     begun = life.model()
     model, cache, photo = root / "model", root / "cache", life.root / "c/images/c0.png"
@@ -220,7 +225,7 @@ def all_pairs(root: Path, names: tuple[str, ...] | None = None) -> list[str]:
         [folder] = (root / "runs").iterdir()
         right_run = answer(folder)
     alone = {name: succeeds(name) for name in names}
-    problems = []
+    problems, codes = [], {}
     for pair in itertools.combinations_with_replacement(names, 2):
         fresh()
         children = [Child(commands[name], {"RECALLSEG_CACHE": str(cache)}) for name in pair]
@@ -234,8 +239,9 @@ def all_pairs(root: Path, names: tuple[str, ...] | None = None) -> list[str]:
             problems.append(f"{' and '.join(pair)}: a model that no order makes: {seen()[:300]}")
         if "run" in pair and [answer(each) for each in (root / "runs").iterdir()] != [right_run]:
             problems.append(f"{' and '.join(pair)}: another result of the run")
-        say(f"{' and '.join(pair)}: {[ended.code for ended in ends]}")
-    return problems
+        codes[" and ".join(pair)] = [ended.code for ended in ends]
+        say(f"{' and '.join(pair)}: {codes[' and '.join(pair)]}")
+    return {"pairs": len(codes), "exit_codes": codes, "problems": problems}
 
 
 def say(sentence: str) -> None:
@@ -249,16 +255,19 @@ def main() -> int:
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--pairs", action="store_true", help="two commands at once instead")
+    parser.add_argument("--json", type=Path, help="where to write what was done and its outcome")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        found = (
+        result = (
             all_pairs(root) if chosen.pairs else kill_all(root, chosen.kills, chosen.seed, SHARES)
         )
-    for problem in found:
+    if chosen.json:
+        chosen.json.write_text(json.dumps(result, indent=1) + "\n")
+    for problem in result["problems"]:
         say(problem)
-    say(f"{len(found)} problems")
-    return 1 if found else 0
+    say(f"{len(result['problems'])} problems")
+    return 1 if result["problems"] else 0
 
 
 if __name__ == "__main__":

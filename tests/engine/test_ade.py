@@ -46,11 +46,11 @@ def ade(tmp_path):
     return root
 
 
-def learn(name, ade, tmp_path, *settings):
+def learn(name, sizes, ade, tmp_path, *settings):
     """Run a shipped configuration, made small, and check that all 150 classes were learned."""
     config = load_config(CONFIGS / f"{name}.yaml", [*SMALL, f"data.root={ade}", *settings])
     result = run(config, tmp_path / name)
-    assert [len(step["classes"]) for step in result["steps"]] == [100, 10, 10, 10, 10, 10]
+    assert [len(step["classes"]) for step in result["steps"]] == sizes
     last = result["steps"][-1]
     assert list(last["iou"]) == list(CLASSES)
     assert last["iou"]["other"] is last["pixel_accuracy"]["other"] is None
@@ -66,6 +66,7 @@ def test_stuff_is_searched_for_like_any_other_class(ade, tmp_path, monkeypatch):
     with PhotoSite(photos) as site:
         found = learn(
             "recall-web",
+            [100, 10, 10, 10, 10, 10],
             ade,
             tmp_path,
             f"replay.web.base_url={site.base}/services/rest/",
@@ -79,7 +80,8 @@ def test_stuff_is_mapped_and_generated_like_any_other_class(ade, tmp_path):
     torch.manual_seed(0)
     generator = BigGAN(BigGANConfig.at(64, channel_width=8))
     save_file(generator.state_dict(), tmp_path / "gan.safetensors")
-    found = learn("recall-gan", ade, tmp_path, f"replay.gan.path={tmp_path}/gan.safetensors")
+    settings = ["scenario.spec=100-50", f"replay.gan.path={tmp_path}/gan.safetensors"]
+    found = learn("recall-gan", [100, 50], ade, tmp_path, *settings)
     mapping = json.loads((tmp_path / "recall-gan" / "mapping.json").read_text())
     assert mapping.keys() == set(CLASSES[1:])
     assert all(entry["query"] == mapping[entry["class_name"]][0][1] for entry in found)

@@ -2,7 +2,9 @@
 
 import json
 import re
+import shutil
 import zipfile
+from functools import partial
 from hashlib import sha256
 
 import imagehash
@@ -26,10 +28,10 @@ from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 
 
-@pytest.fixture
-def photos(tmp_path):
+@pytest.fixture(scope="module")
+def photos(tmp_path_factory):
     """A folder of drawn photos for every class, in other sizes than the dataset's."""
-    root = tmp_path / "photos"
+    root = tmp_path_factory.mktemp("photos")
     for label, name in enumerate(CLASSES):
         if label:
             (root / name).mkdir(parents=True)
@@ -39,21 +41,31 @@ def photos(tmp_path):
     return root
 
 
-def recall_config(tmp_path, photos, **changes):
+@pytest.fixture
+def recall_config(drawn_voc, photos, shared_cache):
+    return partial(make_config, drawn_voc, photos)
+
+
+def make_config(voc, photos, **changes):
     settings = {
         "method__name": "recall",
         "replay__source": "folder",
-        "replay__folder__path": photos and str(photos),
+        "replay__folder__path": str(photos),
         "replay__images_per_class": 3,
         "replay__filters__present": False,
         "helper__optim": {"lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 2},
     }
-    return tiny_config(tmp_path / "voc", **settings | changes)
+    return tiny_config(voc, **settings | changes)
 
 
-def test_algorithm_1(tmp_path, photos):
+def after_step_0(seen):
+    """What was trained; step 0, which other tests may have trained, is left out."""
+    return {name: batch for name, batch in seen.items() if name != "step 0"}
+
+
+def test_algorithm_1(tmp_path, drawn_voc, photos):
     seen, run = watched()
-    result = run(recall_config(tmp_path, photos), tmp_path / "run")
+    result = run(make_config(drawn_voc, photos), tmp_path / "run")
     assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1", "step 2", "helper 2"]
     assert len(result["steps"]) == 3
     assert len(seen["step 1"].labels) == 4
@@ -66,9 +78,9 @@ def test_algorithm_1(tmp_path, photos):
     assert all(entry["rejected"] is None for entry in entries)
 
 
-def test_the_only_masks_in_the_cache_are_pseudo_labels(tmp_path, photos):
+def test_the_only_masks_in_the_cache_are_pseudo_labels(tmp_path, drawn_voc, photos):
     """Images whose views are labelled are samples as they are."""
-    run(recall_config(tmp_path, photos), tmp_path / "run")
+    run(make_config(drawn_voc, photos), tmp_path / "run")
     replay = RunFolder(tmp_path / "run").config.replay
     assert replay.label_on == "views"
     masks = list((cache_root() / "replay").rglob("*.png"))
@@ -99,9 +111,9 @@ def looks(path):
         return None
 
 
-def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
-    run(recall_config(tmp_path, photos), tmp_path / "run")
-    training = [*(tmp_path / "voc").rglob("*")]
+def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, recall_config, drawn_voc, photos):
+    run(recall_config(), tmp_path / "run")
+    training = [*drawn_voc.rglob("*")]
     assert not copies(tmp_path / "run", [*training, *photos.rglob("*")])
     files = [path for path in (tmp_path / "run").rglob("*") if path.is_file()]
     kinds = {".json", ".jsonl", ".yaml", ".safetensors", ".zip", ".md"}
@@ -125,41 +137,41 @@ def test_the_run_folder_holds_no_photo_and_no_features(tmp_path, photos):
     assert json.loads((tmp_path / "run/result.json").read_text())["keeps_photos"] is False
 
 
-def test_each_part_can_be_switched_off(tmp_path, photos):
-    config = recall_config(tmp_path, photos, replay__source="none")
+def test_each_part_can_be_switched_off(tmp_path, recall_config, drawn_voc):
+    config = recall_config(replay__source="none")
     seen, run = watched()
     run(config, tmp_path / "inpainting")
-    assert list(seen) == ["step 0", "step 1", "step 2"]
+    assert list(after_step_0(seen)) == ["step 1", "step 2"]
     inpainted = seen["step 1"].labels
     run(
-        recall_config(tmp_path, photos, replay__source="none", method__inpaint=False),
+        recall_config(replay__source="none", method__inpaint=False),
         tmp_path / "neither",
     )
     plain = seen["step 1"].labels
-    run(tiny_config(tmp_path / "voc"), tmp_path / "ft")
+    run(tiny_config(drawn_voc), tmp_path / "ft")
     assert (seen["step 1"].labels == plain).all()
     kept = plain != 0
     assert (inpainted[kept] == plain[kept]).all()
     assert (inpainted[~kept] < 19).all()
 
 
-def test_the_previous_model_may_label(tmp_path, photos):
+def test_the_previous_model_may_label(tmp_path, recall_config):
     seen, run = watched()
-    run(recall_config(tmp_path, photos, replay__labels="previous"), tmp_path / "run")
-    assert list(seen) == ["step 0", "step 1", "step 2"]
+    run(recall_config(replay__labels="previous"), tmp_path / "run")
+    assert list(after_step_0(seen)) == ["step 1", "step 2"]
 
 
-def test_d_0_may_be_its_own_helper(tmp_path, photos):
+def test_d_0_may_be_its_own_helper(tmp_path, recall_config):
     seen, run = watched()
-    run(recall_config(tmp_path, photos, helper__initial="reuse"), tmp_path / "run")
+    run(recall_config(helper__initial="reuse"), tmp_path / "run")
     assert "helper 0" not in seen
     helper, decoder = (tmp_path / f"run/step-0/{n}.safetensors" for n in ("helper", "decoder"))
     assert helper.read_bytes() == decoder.read_bytes()
 
 
-def test_helpers_may_know_one_class_each(tmp_path, photos):
+def test_helpers_may_know_one_class_each(tmp_path, recall_config):
     seen, run = watched()
-    run(recall_config(tmp_path, photos, helper__scope="one_class"), tmp_path / "run")
+    run(recall_config(helper__scope="one_class"), tmp_path / "run")
     helpers = [name for name in seen if name.startswith("helper")]
     assert helpers == [
         *(f"helper 0, class {label}" for label in range(1, 19)),
@@ -173,10 +185,11 @@ def test_helpers_may_know_one_class_each(tmp_path, photos):
     assert load_file(kept / "helper-7.safetensors")["branches.0.bias"].shape == (2,)
 
 
-def test_one_helper_may_grow_with_all_classes(tmp_path, photos):
+def test_one_helper_may_grow_with_all_classes(tmp_path, recall_config):
     seen, run = watched()
-    run(recall_config(tmp_path, photos, helper__scope="shared"), tmp_path / "run")
-    assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1", "step 2", "helper 2"]
+    run(recall_config(helper__scope="shared"), tmp_path / "run")
+    trained = ["helper 0", "step 1", "helper 1", "step 2", "helper 2"]
+    assert list(after_step_0(seen)) == trained
     for step in range(3):
         weights = load_file(tmp_path / f"run/step-{step}/helper.safetensors")
         assert weights["branches.0.bias"].shape == (19 + step,)
@@ -185,22 +198,23 @@ def test_one_helper_may_grow_with_all_classes(tmp_path, photos):
     assert 20 not in replayed
 
 
-def test_the_model_of_each_step_may_be_its_helper(tmp_path, photos):
+def test_the_model_of_each_step_may_be_its_helper(tmp_path, recall_config):
     seen, run = watched()
-    run(recall_config(tmp_path, photos, helper__scope="model"), tmp_path / "run")
-    assert list(seen) == ["step 0", "step 1", "step 2"]
+    run(recall_config(helper__scope="model"), tmp_path / "run")
+    assert list(after_step_0(seen)) == ["step 1", "step 2"]
     assert not list(tmp_path.glob("run/step-*/helper*"))
     new, replayed = seen["step 2"].labels.split(2)
     assert 20 in new
     assert 20 not in replayed
 
 
-def test_a_second_pass_has_more_images_of_new_classes_and_labels_that_know_them(tmp_path, photos):
+def test_a_second_pass_has_more_images_of_new_classes_and_labels_that_know_them(
+    tmp_path, recall_config
+):
     seen, run = watched()
     settings = {"replay__inpaint": True, "replay__passes": 2, "replay__new_images": 3}
-    run(recall_config(tmp_path, photos, **settings), tmp_path / "run")
-    assert [name for name in seen if name.startswith("step")] == [
-        "step 0",
+    run(recall_config(**settings), tmp_path / "run")
+    assert [name for name in after_step_0(seen) if name.startswith("step")] == [
         *("step 1", "step 1, second pass"),
         *("step 2", "step 2, second pass"),
     ]
@@ -208,8 +222,8 @@ def test_a_second_pass_has_more_images_of_new_classes_and_labels_that_know_them(
     assert {"train", "tvmonitor"} <= {json.loads(line)["class_name"] for line in lines}
 
 
-def test_a_second_pass_goes_on_where_it_was_stopped(tmp_path, photos):
-    config = recall_config(tmp_path, photos, replay__passes=2)
+def test_a_second_pass_goes_on_where_it_was_stopped(tmp_path, recall_config):
+    config = recall_config(replay__passes=2)
     whole = run(config, tmp_path / "whole")
     stopping = interrupted("step 1, second pass", 0)
     with pytest.raises(KeyboardInterrupt):
@@ -220,17 +234,17 @@ def test_a_second_pass_goes_on_where_it_was_stopped(tmp_path, photos):
     assert again["steps"] == whole["steps"]
 
 
-def test_new_images_belong_to_a_second_pass(tmp_path, photos):
+def test_new_images_belong_to_a_second_pass(recall_config):
     with pytest.raises(RecallsegError, match=r"set replay\.passes=2 too"):
-        recall_config(tmp_path, photos, replay__new_images=3)
+        recall_config(replay__new_images=3)
 
 
-def test_void_may_be_filled_and_padding_never(tmp_path, photos):
+def test_void_may_be_filled_and_padding_never(tmp_path, recall_config):
     seen, run = watched()
     settings = {"replay__source": "none", "views__scale": [0.9, 1.0]}
-    run(recall_config(tmp_path, photos, **settings), tmp_path / "ignored")
+    run(recall_config(**settings), tmp_path / "ignored")
     ignored = seen["step 1"].labels
-    run(recall_config(tmp_path, photos, **settings, method__void="inpaint"), tmp_path / "filled")
+    run(recall_config(**settings, method__void="inpaint"), tmp_path / "filled")
     filled = seen["step 1"].labels
     was_void = ignored == 255
     assert (filled[~was_void] == ignored[~was_void]).all()
@@ -238,26 +252,26 @@ def test_void_may_be_filled_and_padding_never(tmp_path, photos):
     assert (filled[was_void] < 19).any()
 
 
-def test_a_class_without_photos_is_told_and_left_out(tmp_path, photos, capsys):
-    for path in (photos / "cat").iterdir():
-        path.unlink()
-    run(recall_config(tmp_path, photos), tmp_path / "run")
+def test_a_class_without_photos_is_told_and_left_out(tmp_path, recall_config, photos, capsys):
+    shutil.copytree(photos, tmp_path / "photos", ignore=shutil.ignore_patterns("cat"))
+    (tmp_path / "photos/cat").mkdir()
+    run(recall_config(replay__folder__path=str(tmp_path / "photos")), tmp_path / "run")
     told = capsys.readouterr().err
     assert "no replay images of 'cat'" in told
     assert re.search(r"step 1: \d+ of \d+ replay images kept, \d+ of \w+ the fewest", told)
 
 
-def test_missing_photos_are_a_sentence_before_training(tmp_path):
+def test_missing_photos_are_a_sentence_before_training(tmp_path, recall_config):
     seen, run = watched()
-    config = recall_config(tmp_path, tmp_path / "gone", replay__folder__path=None)
+    config = recall_config(replay__folder__path=None)
     with pytest.raises(RecallsegError, match=r"replay\.source=folder needs replay\.folder\.path"):
         run(config, tmp_path / "run")
     with pytest.raises(RecallsegError, match="Known: none, folder, web, gan"):
-        run(recall_config(tmp_path, None, replay__source="tv"), tmp_path / "x")
+        run(recall_config(replay__source="tv"), tmp_path / "x")
     assert not seen
 
 
-def test_photos_may_come_from_a_photo_site(tmp_path, monkeypatch):
+def test_photos_may_come_from_a_photo_site(tmp_path, recall_config, monkeypatch):
     from photo_site import KEY, PhotoSite, photos_of
 
     monkeypatch.setenv("FLICKR_API_KEY", KEY)
@@ -266,8 +280,6 @@ def test_photos_may_come_from_a_photo_site(tmp_path, monkeypatch):
     photos = [photo for n, word in enumerate(words) for photo in photos_of(word, 2, 10 * n)]
     with PhotoSite(photos) as site:
         config = recall_config(
-            tmp_path,
-            None,
             replay__source="web",
             replay__web__site="flickr",
             replay__web__base_url=f"{site.base}/services/rest/",
@@ -283,11 +295,11 @@ def test_photos_may_come_from_a_photo_site(tmp_path, monkeypatch):
     assert {entry["source"] for entry in entries} == {"flickr"}
 
 
-def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path):
+@pytest.mark.usefixtures("shared_cache")
+def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path, drawn_voc):
     seen, run = watched()
-    config = tiny_config(tmp_path / "voc", method__name="store_replay")
-    run(config, tmp_path / "run")
-    assert list(seen) == ["step 0", "step 1", "step 2"]
+    run(tiny_config(drawn_voc, method__name="store_replay"), tmp_path / "run")
+    assert list(after_step_0(seen)) == ["step 1", "step 2"]
     for step, classes in ((0, 18), (1, 1), (2, 1)):
         stored = tmp_path / f"run/step-{step}/samples"
         masks = sorted(stored.glob("*.mask.png"))
@@ -304,17 +316,15 @@ def test_store_and_replay_keeps_true_samples_of_the_size_of_a_helper(tmp_path):
     labels = set(seen["step 2"].labels.unique().tolist())
     assert labels & set(range(1, 20))
     stored = set((tmp_path / "run").rglob("*.jpg"))
-    assert copies(tmp_path / "run", (tmp_path / "voc/JPEGImages").iterdir()) >= stored
+    assert copies(tmp_path / "run", (drawn_voc / "JPEGImages").iterdir()) >= stored
     assert json.loads((tmp_path / "run/result.json").read_text())["keeps_photos"] is True
 
 
-def test_images_may_come_from_a_generator(tmp_path):
+def test_images_may_come_from_a_generator(tmp_path, recall_config):
     torch.manual_seed(0)
     generator = BigGAN(BigGANConfig.at(64, channel_width=8))
     save_file(generator.state_dict(), tmp_path / "gan.safetensors")
     config = recall_config(
-        tmp_path,
-        None,
         replay__source="gan",
         replay__gan__path=str(tmp_path / "gan.safetensors"),
         replay__images_per_class=2,
@@ -322,7 +332,7 @@ def test_images_may_come_from_a_generator(tmp_path):
     )
     seen, run = watched()
     run(config, tmp_path / "run")
-    assert list(seen) == ["step 0", "helper 0", "step 1", "helper 1"]
+    assert list(after_step_0(seen)) == ["helper 0", "step 1", "helper 1"]
     mapping = json.loads((tmp_path / "run/mapping.json").read_text())
     assert mapping.keys() == set(CLASSES[1:])
     assert all(len(matches) == 3 for matches in mapping.values())

@@ -115,6 +115,22 @@ def test_files_that_are_no_classifiers(tmp_path):
         load_classifier(path)
 
 
+def test_a_damaged_classifier_is_refused(tmp_path):
+    path = tmp_path / "x.safetensors"
+    save_classifier(path, nn.Linear(1280, 2), ("one", "two"))
+    held = path.read_bytes()
+    path.write_bytes(held[:-1] + bytes([held[-1] ^ 1]))
+    with pytest.raises(RecallsegError, match=r"x\.safetensors is damaged"):
+        load_classifier(path)
+
+
+def test_the_same_content_gives_the_same_bytes(tmp_path):
+    paths = [tmp_path / f"{number}.safetensors" for number in range(8)]
+    for path in paths:
+        save_named(path, {"x": torch.ones(3)}, ("one",), more="text", other="words", third="3")
+    assert len({path.read_bytes() for path in paths}) == 1
+
+
 def test_names_are_read_where_there_are_any(tmp_path):
     path = tmp_path / "a.safetensors"
     tensors = {"x": torch.arange(4.0)}

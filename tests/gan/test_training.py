@@ -200,6 +200,21 @@ def test_a_finished_training_is_not_started_again(toy, data, capsys):
         train_generator(data, path, dataclasses.replace(QUICK, iterations=10))
 
 
+def test_a_damaged_generator_is_refused_and_the_command_does_not_call_it_finished(toy, data):
+    path, _ = toy
+    sound = path.read_bytes()
+    try:
+        for place in (len(sound) // 2, len(sound) - 1, sound.index(b"blue")):
+            path.write_bytes(sound[:place] + bytes([sound[place] ^ 4]) + sound[place + 1 :])
+            with pytest.raises(RecallsegError, match="is damaged: it is not what"):
+                load_generator(path)
+            with pytest.raises(RecallsegError, match=r"toy\.safetensors is damaged"):
+                train_generator(data, path, QUICK)
+    finally:
+        path.write_bytes(sound)
+    load_generator(path)
+
+
 def interrupt(data, path, settings, monkeypatch):
     def stopped(players, draws, settings, iteration):
         if iteration == 2:

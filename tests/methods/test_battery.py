@@ -19,9 +19,9 @@ PUBLISHED = ["lwf", "lwf_mc", "ilt", "cil", "mib", "sdr"]
 CASES = [*((name, False) for name in LATER), *((name, True) for name in PUBLISHED)]
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory):
-    return tmp_path_factory.mktemp("data") / "voc"
+@pytest.fixture
+def data(drawn_voc, shared_cache):
+    return drawn_voc
 
 
 def config_of(data, method, train_encoder, **changes):

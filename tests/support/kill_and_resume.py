@@ -9,15 +9,16 @@ both result.json files must be equal byte for byte. Each run has a cache of its 
 
 import contextlib
 import json
-import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+
+import preloaded  # noqa: F401
+from children import Child
 
 Moment = Callable[[Path, Path], bool]
 
@@ -40,30 +41,26 @@ def _writing(run: Path, cache: Path) -> bool:
 
 
 def _in_a_while() -> Moment:
-    deadline = time.monotonic() + random.uniform(2, 12)
+    deadline = time.monotonic() + random.uniform(0.1, 1)
     return lambda run, cache: time.monotonic() > deadline
 
 
-def start(words: list[str], run: Path, cache: Path) -> subprocess.Popen[bytes]:
-    """The command that a person would type, with its own folder and cache."""
-    command = [sys.executable, "-m", "recallseg", "run", *words, "--out", str(run)]
-    environment = os.environ | {"RECALLSEG_CACHE": str(cache)}
-    return subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+def start(words: list[str], run: Path, cache: Path) -> Child:
+    """The command that a person would type, with its own folder and cache, in a fork."""
+    return Child(["run", *words, "--out", run], {"RECALLSEG_CACHE": str(cache)})
 
 
 def kill_at(words: list[str], run: Path, cache: Path, moment: Moment) -> bool:
     """Start the command and kill it when the moment has come; false if it ended before."""
-    process = start(words, run, cache)
-    while process.poll() is None:
+    child, killed = start(words, run, cache), False
+    while not killed and not child.ended():
         with contextlib.suppress(FileNotFoundError):  # a temporary folder that is gone again
-            if moment(run, cache):
-                process.kill()
-                process.wait()
-                return True
+            killed = moment(run, cache) and child.kill()
         time.sleep(0.002)
-    if process.returncode:
-        raise SystemExit(f"the run failed with exit code {process.returncode}")
-    return False
+    ended = child.outcome()
+    if not killed and ended.code:
+        raise SystemExit(f"the run failed with exit code {ended.code}: {ended.err}")
+    return killed
 
 
 def metrics_of(run: Path) -> str:
@@ -86,13 +83,13 @@ MOMENTS: dict[str, Callable[[], Moment]] = {
 def compare(words: list[str], scratch: Path, names: Iterable[str] = MOMENTS) -> list[str]:
     """Run once in peace and once under fire; the moments at which it was really killed."""
     peace, fire = scratch / "peace", scratch / "fire"
-    if start(words, peace / "runs", peace / "cache").wait():
+    if start(words, peace / "runs", peace / "cache").outcome().code:
         raise SystemExit("the uninterrupted run failed")
     killed = []
     for name in names:
         if kill_at(words, fire / "runs", fire / "cache", MOMENTS[name]()):
             killed.append(name)
-    if start(words, fire / "runs", fire / "cache").wait():
+    if start(words, fire / "runs", fire / "cache").outcome().code:
         raise SystemExit("the resumed run failed")
     if metrics_of(peace / "runs") != metrics_of(fire / "runs"):
         raise SystemExit(f"the numbers differ; see {scratch}")

@@ -173,8 +173,11 @@ def _settings(values: Any, where: str) -> Values:  # noqa: ANN401
 
 def _merged(*layers: Values) -> Values:
     """Nested settings laid over each other, later ones last; a list replaces a list."""
-    try:
-        merged: Any = OmegaConf.to_container(OmegaConf.merge(*layers), resolve=False)
-    except OmegaConfBaseException as error:
-        raise RecallsegError(f"The settings cannot be laid over each other: {error}") from error
-    return dict(merged)
+    merged: Values = {}
+    for layer in layers:
+        for key, value in layer.items():
+            if isinstance(value, dict):
+                below = merged.get(key)
+                value = _merged(below if isinstance(below, dict) else {}, value)
+            merged[key] = value
+    return merged

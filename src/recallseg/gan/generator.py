@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import torch
 import torch.nn.functional as F
-from safetensors.torch import load_file
 from torch import Tensor
 
 from recallseg.errors import RecallsegError
 from recallseg.gan.biggan import BigGAN
 from recallseg.gan.biggan_config import BigGANConfig
+from recallseg.gan.named_tensors import load_named
 from recallseg.gan.released import SUFFIXES, read_config, weights_file
 
 NOISE_BOUND = 2.0
@@ -160,7 +160,9 @@ def _read(path: Path) -> dict[str, Tensor]:
         )
     try:
         safe = path.suffix == ".safetensors"
-        loaded = load_file(path) if safe else torch.load(path, "cpu", weights_only=True)
+        loaded = load_named(path) if safe else torch.load(path, "cpu", weights_only=True)
+    except RecallsegError:
+        raise
     except Exception as error:  # torch and safetensors raise a dozen kinds for a broken file
         reason = (str(error).splitlines() or [""])[0][:160] or type(error).__name__
         raise RecallsegError(f"The generator file {path} could not be read: {reason}") from error

@@ -6,12 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import torch
-from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from recallseg.errors import RecallsegError
 from recallseg.gan.classifier import ImageNetClassifier, PhotoClassifier
-from recallseg.gan.named_tensors import class_names, read_about, save_named
+from recallseg.gan.named_tensors import class_names, load_named, read_about, save_named
 from recallseg.gan.shipped import SHIPPED, classifier_file
 from recallseg.model.weights import imagenet_classifier
 
@@ -50,7 +49,7 @@ def load_classifier(path: Path) -> PhotoClassifier:
             "generator."
         )
     names, ours = class_names(path), read_about(path).get("network") == NETWORK
-    state = load_file(path) if names and ours else {}
+    state = load_named(path) if names and ours else {}
     if not names or not _fits(state, len(names)):
         raise RecallsegError(
             f"{path} is no classifier of `recallseg gan train`, which ends in "

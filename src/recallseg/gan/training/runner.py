@@ -44,6 +44,7 @@ def _train_generator(
 ) -> dict[str, Any]:
     key = content_key(settings.identity(), folder.signature())
     if (done := _finished(outputs, key)) and done["iterations"] == settings.iterations:
+        load_generator(outputs.generator)  # a damaged one is no end
         Reporter().say(f"{outputs.generator} is already finished; there is nothing to do")
         return done
     keep_large_blocks()
