@@ -26,17 +26,17 @@ class Outcome:
 
 
 class Child:
-    """A command that runs in a fork, so that nothing has to be imported again."""
+    """A command, or other work, that runs in a fork, so that nothing has to be imported again."""
 
-    def __init__(self, words, environment=()):
+    def __init__(self, words, environment=(), work=main):
         self.files = [tempfile.TemporaryFile("w+") for _ in range(2)]  # noqa: SIM115
         with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
             self.pid = os.fork()
         if self.pid == 0:
-            self._run([str(word) for word in words], dict(environment))
+            self._run([str(word) for word in words], dict(environment), work)
         self.code = "running"
 
-    def _run(self, words, environment):
+    def _run(self, words, environment, work):
         code = TRACEBACK
         try:
             for number, file in enumerate(self.files, 1):
@@ -45,7 +45,7 @@ class Child:
             sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace")
             os.environ.update(environment)
             sys.argv = ["recallseg", *words]
-            main()
+            work()
             code = 0
         except SystemExit as end:
             code = end.code if isinstance(end.code, int) else 0
