@@ -50,7 +50,7 @@ def test_four_processes_draw_the_samples_of_one_and_each_only_its_own(tmp_path):
     ids=["recall", "sdr"],
 )
 def test_three_processes_learn_what_one_does_up_to_rounding(tmp_path, method):
-    optim = {"lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 3}
+    optim = {"lr": 0.002, "end_lr": 0.001, "batch": 4, "iterations_per_class": 3}
     changes = {"optim": optim, "increment": optim, "helper__optim": optim} | method
     run(three_classes(tmp_path / "data", **changes), tmp_path / "one")
     three = three_classes(tmp_path / "data", devices=3, accelerator="cpu", **changes)

@@ -32,10 +32,10 @@ def table(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Run a grid of methods, scenarios, setups and seeds; the same command continues it, also
-    elsewhere (docs/scale.md).
+    """Run a grid of methods, scenarios, setups and seeds; the same command continues it.
 
-    The table grows as runs end, and the last line is the path of a report over all of them.
+    The table grows as runs end, and the last line is the path of a report over all of them. Runs
+    may be done on other machines too (docs/scale.md).
     """
     from recallseg.errors import RecallsegError
 

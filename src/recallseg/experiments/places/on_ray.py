@@ -1,6 +1,7 @@
 """Runs as plain tasks of a Ray cluster, or of one that is started on this machine for them."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,9 @@ from recallseg.waiting import kept_to, usable_cores
 
 PASSED_ON = ("RECALLSEG_DATA", "RECALLSEG_CACHE", "RECALLSEG_BANK", "PYTHONPATH")
 """Variables that a run sees as this process does; keys of photo sites are not among them."""
+LOOPBACK = "127.0.0.2" if sys.platform.startswith("linux") else None
+"""Where a cluster listens that is started here. Ray takes 127.0.0.1 for a wish to be reached from
+elsewhere; on systems but Linux it stays on loopback by itself."""
 OBJECTS = 80 * 2**20
 """Bytes for the objects of a cluster that is started here, the least that Ray takes: it has none
 to keep."""
@@ -52,7 +56,7 @@ class OnRay:
                     object_store_memory=OBJECTS,
                     include_dashboard=False,
                     log_to_driver=False,
-                    _node_ip_address="127.0.0.1",
+                    _node_ip_address=LOOPBACK,
                 )
         except (ConnectionError, RuntimeError, ValueError) as error:
             reason = str(error).partition("\n")[0]
