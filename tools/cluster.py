@@ -19,7 +19,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-os.environ |= {"OMP_NUM_THREADS": "1", "RAY_USAGE_STATS_ENABLED": "0"}
+os.environ |= {
+    "OMP_NUM_THREADS": "1",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_raylet_start_wait_time_s": "300",
+}
 
 import ray
 from ray.cluster_utils import Cluster
@@ -40,20 +44,25 @@ scenarios: [15-5]
 seeds: [0, 1, 2]
 overrides:
   - data.root={data}
-  - optim.iterations_per_class=4
-  - increment.iterations_per_class=10
+  - model.encoder=mobilenetv2_035
+  - model.weights=none
+  - model.neck=null
+  - views.crop=65
+  - views.label_stride=4
+  - optim.iterations_per_class=1
+  - increment.iterations_per_class=4
   - bank.views=1
-  - checkpoint_seconds=1
+  - checkpoint_seconds=0
 """
 NODE = {"num_cpus": 1, "object_store_memory": OBJECTS, "node_ip_address": LOOPBACK}
-QUICK = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 1000}
-"""How soon the cluster sees that a node is gone."""
+PATIENT = {"worker_register_timeout_seconds": 600}
+"""Workers may take long to begin where a machine does other things too."""
 
 
 @contextlib.contextmanager
 def nodes(count: int) -> Iterator[Cluster]:
     """A Ray cluster of so many nodes on this machine, with a core each."""
-    head = NODE | {"include_dashboard": False, "_system_config": QUICK}
+    head = NODE | {"include_dashboard": False, "_system_config": PATIENT}
     cluster = Cluster(initialize_head=True, head_node_args=head)
     try:
         for _ in range(count - 1):
@@ -147,7 +156,7 @@ def main() -> int:
     configs = Path(__file__).parents[1].resolve() / "configs/toy"
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
-        write_scenes(scratch / "data", {"train": 240, "val": 40}, seed=0, classes=None)
+        write_scenes(scratch / "data", {"train": 120, "val": 20}, seed=0)
         spec = scratch / "short.yaml"
         spec.write_text(TABLE.format(configs=configs, data=scratch / "data"))
         came = compare(spec, scratch, count=3, after=3)

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from recallseg.engine.runner import run
@@ -11,6 +12,7 @@ from recallseg.errors import RecallsegError
 from recallseg.experiments.places.place import RETRIES, Ended, Job
 from recallseg.waiting import kept_to, usable_cores
 
+WORKER = (sys.executable, "-m", "recallseg.experiments.worker")
 PATIENCE = 60.0
 """Seconds that a stopped run has to come to its end."""
 
@@ -45,8 +47,8 @@ class ThisProcess:
 class SeveralProcesses:
     """A process for each of several runs at a time, which share the cores of this machine."""
 
-    def __init__(self, at_once: int, logs: Path) -> None:
-        self.at_once, self.logs = at_once, logs
+    def __init__(self, at_once: int, logs: Path, command: Sequence[str] = WORKER) -> None:
+        self.at_once, self.logs, self.command = at_once, logs, command
         self.cores = max(1, usable_cores() // at_once)
         self._running: dict[Job, subprocess.Popen[bytes]] = {}
         self._deaths: dict[Path, int] = {}
@@ -61,7 +63,7 @@ class SeveralProcesses:
         self.logs.mkdir(parents=True, exist_ok=True)
         with self._log(job).open("ab") as log:
             self._running[job] = subprocess.Popen(
-                [sys.executable, "-m", "recallseg.experiments.worker", str(job.folder)],
+                [*self.command, str(job.folder)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

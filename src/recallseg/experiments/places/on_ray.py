@@ -37,13 +37,14 @@ class OnRay:
         if self._opened:
             self._connect(address)
         variables = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        self.task = ray.remote(work).options(
-            num_cpus=resources.cpus,
-            num_gpus=resources.gpus,
-            max_retries=RETRIES,
-            retry_exceptions=False,
-            runtime_env={"env_vars": variables | kept_to(resources.cpus)},
-        )
+        self.task = ray.remote(work)
+        self.options = {
+            "num_cpus": resources.cpus,
+            "num_gpus": resources.gpus,
+            "max_retries": RETRIES,
+            "retry_exceptions": False,
+            "runtime_env": {"env_vars": variables | kept_to(resources.cpus)},
+        }
 
     def _connect(self, address: str | None) -> None:
         try:
@@ -76,8 +77,8 @@ class OnRay:
                 "leave devices and nodes at 1, or use --on slurm."
             )
         job.prepare()
-        reference = self.task.options(name=job.title).remote(str(job.folder), str(Path.cwd()))
-        self._running[reference] = job
+        task = self.task.options(name=job.title, **self.options)
+        self._running[task.remote(str(job.folder), str(Path.cwd()))] = job
 
     def ended(self) -> list[Ended]:
         """The tasks that ended."""

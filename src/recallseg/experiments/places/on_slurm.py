@@ -14,6 +14,10 @@ TIMEOUTS = 100
 """How often a run that reached its time limit goes on in a new job."""
 
 
+MINUTES = 480
+"""The time limit of a job, unless the user names one; submitit's own is 5."""
+
+
 class Task:
     """A run as submitit wants it: called in the job, asked what to do next when it is cut short."""
 
@@ -78,7 +82,7 @@ class OnSlurm:
         """What the user says of jobs: submitit's own words, and any other of sbatch's."""
         if self.executor.cluster != "slurm":
             return {}
-        known: dict[str, Any] = {}
+        known: dict[str, Any] = {"slurm_time": MINUTES}
         others: dict[str, Any] = {"requeue": True}
         for name, value in self.parameters.items():
             if name in ("partition", "account", "qos", "constraint", "time", "mem"):
