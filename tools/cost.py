@@ -16,12 +16,14 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from recallseg.config import ModelConfig, RunConfig
+from recallseg.config.schema import DataConfig, ScenarioConfig
 from recallseg.engine.session.data import scenario_of
 from recallseg.engine.training.optimisers import iterations_for
 from recallseg.experiments.table import plan_table
 from recallseg.files import content_key
 from recallseg.methods import build_method
 from recallseg.model.building import build_model
+from recallseg.scenario import Scenario
 
 LEARNING = 3
 """Forward and backward, in forwards."""
@@ -40,10 +42,21 @@ def operations(model: str, crop: int) -> tuple[int, int]:
     return encoding.get_total_flops(), decoding.get_total_flops()
 
 
+_opened: dict[str, Scenario] = {}
+
+
+def opened(data: DataConfig, chosen: ScenarioConfig, presence: Path | None) -> Scenario:
+    """The scenario of a run, read once for all that share it."""
+    key = data.model_dump_json() + chosen.model_dump_json()
+    if key not in _opened:
+        _opened[key] = scenario_of(RunConfig(data=data, scenario=chosen), presence)
+    return _opened[key]
+
+
 def of_run(config: RunConfig, presence: Path | None) -> tuple[str, float, float]:
     """A key of step 0, its operations, and those of everything after it."""
     method = build_method(config.method)
-    scenario = method.steps(scenario_of(config, presence))
+    scenario = method.steps(opened(config.data, config.scenario, presence))
     encoder, decoder = operations(config.model.model_dump_json(), config.views.crop)
     replays = config.replay.settings is not None
     later = 0.0
@@ -81,16 +94,24 @@ def main() -> None:
     chosen = parser.parse_args()
     steps_0: dict[str, float] = {}
     runs: dict[str, float] = {}
+    every_step_0, of_photo = 0.0, {}
     for cell in plan_table(chosen.table, [], Path("runs")):
         for _, config in cell.runs:
             key, first, later = of_run(config, chosen.presence)
             steps_0[key] = first
+            every_step_0 += first
+            one = operations(config.model.model_dump_json(), config.views.crop)
+            of_photo[f"{config.model.encoder} {config.model.decoder} {config.views.crop} px"] = [
+                round(each / 1e9, 2) for each in one
+            ]
             runs[f"{cell.row} {cell.scenario} {cell.setup}"] = later
     longest = max(runs, key=lambda name: runs[name])
     hours = 3600 * chosen.tflops * 1e12
     about = {
         "runs": len(runs),
         "different_step_0": len(steps_0),
+        "gflop_of_a_photo": of_photo,
+        "step_0_pflop_not_shared": round(every_step_0 / 1e15),
         "step_0_pflop": round(sum(steps_0.values()) / 1e15),
         "later_pflop": round(sum(runs.values()) / 1e15),
         "longest_after_step_0": longest,

@@ -2,12 +2,16 @@
 
 import json
 import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
-from launched import launch, run_noting, sequences
+from launched import free_port, launch, run_noting, sequences
 from safetensors.torch import load_file
 from tiny import three_classes
 
+from recallseg.config import dump_config, load_config
 from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
 from recallseg.leases import is_first_process
@@ -39,6 +43,52 @@ def test_four_processes_draw_the_samples_of_one_and_each_only_its_own(tmp_path):
     assert not (tmp_path / "c/bank").exists()
     scores = [json.loads((tmp_path / name / "result.json").read_text()) for name in ("one", "four")]
     assert scores[0]["steps"] == scores[1]["steps"]
+
+
+@pytest.mark.slow
+def test_two_launchers_of_torchrun_with_two_processes_each(tmp_path):
+    """As on two machines, but both of them are this one."""
+    changes = {"optim": STILL, "increment": STILL, "helper__optim": STILL}
+    learning = {**STILL, "lr": 0.002, "end_lr": 0.001}
+    moving = {"optim": learning, "increment": learning, "helper__optim": learning}
+    for name, settings in {"still": changes, "moving": moving}.items():
+        path = tmp_path / f"{name}.yaml"
+        path.write_text(dump_config(three_classes(tmp_path / "data", **settings)))
+        run_noting(load_config(path, []), tmp_path / f"{name}-1", tmp_path / f"{name}-notes-1")
+        torchrun(path, tmp_path / f"{name}-4", tmp_path / f"{name}-notes-4")
+    assert sequences(tmp_path / "still-notes-4") == sequences(tmp_path / "still-notes-1")
+    for name, most in {"still": 0.0, "moving": 1.0}.items():
+        one, four = (
+            json.loads((tmp_path / f"{name}-{count}/result.json").read_text())["steps"]
+            for count in (1, 4)
+        )
+        for a, b in zip(one, four, strict=True):
+            assert abs(a["miou"]["all"] - b["miou"]["all"]) <= most
+            assert a["pixels"] == b["pixels"]
+
+
+def torchrun(config, folder, notes):
+    """One run in four processes of two launchers."""
+    words = [
+        sys.executable,
+        "-m",
+        "torch.distributed.run",
+        "--nnodes",
+        "2",
+        "--nproc-per-node",
+        "2",
+    ]
+    words += ["--master-addr", "127.0.0.1", "--master-port", str(free_port())]
+    script = Path(__file__).parents[1] / "support/launched.py"
+    settings = ["nodes=2", "devices=2", "accelerator=cpu"]
+    cache = os.environ | {"RECALLSEG_CACHE": str(folder.with_suffix(".cache"))}
+    launchers = [
+        subprocess.Popen(
+            [*words, "--node-rank", rank, script, config, folder, notes, *settings], env=cache
+        )
+        for rank in ("0", "1")
+    ]
+    assert [each.wait() for each in launchers] == [0, 0]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """The runs of a table elsewhere: the same numbers, whatever dies, and no step 0 trained twice."""
 
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,34 +12,25 @@ from pathlib import Path
 
 import pytest
 from commands import recallseg
-from tiny import tiny_config
+from rich.console import Console
+from tiny import small_table, tiny_config
 
 from recallseg.config import dump_config
 from recallseg.experiments.places.here import SeveralProcesses
 from recallseg.experiments.places.place import Ended, Job, Resources
-from recallseg.experiments.schedule import carry_out, in_order
+from recallseg.experiments.schedule import Progress, carry_out, in_order
 from recallseg.experiments.table import make_table, plan_table
-from recallseg.experiments.worker import read_notice
+from recallseg.experiments.worker import Noticing, notice_file, read_notice
+from recallseg.files import write_json
+from recallseg.progress import ProgressReport
 from recallseg.runs.folder import RunFolder
 
 ROOT = Path(__file__).parents[2]
 
-SPEC = """
-configs: configs
-rows: {FT: ft, MiB: mib}
-scenarios: [19-1]
-seeds: [0, 1]
-"""
-
 
 @pytest.fixture
 def spec(tmp_path):
-    (tmp_path / "configs").mkdir()
-    for method in ("ft", "mib"):
-        config = tiny_config(tmp_path / "voc", method__name=method, checkpoint_seconds=0)
-        (tmp_path / f"configs/{method}.yaml").write_text(dump_config(config))
-    (tmp_path / "small.yaml").write_text(SPEC)
-    return tmp_path / "small.yaml"
+    return small_table(tmp_path, checkpoint_seconds=0)
 
 
 ON_RAY = """
@@ -138,6 +131,33 @@ def test_one_run_for_each_step_0_comes_first(spec, tmp_path):
         ("ft", 0),
     ]
     assert [job.after for job in jobs] == [None, None, jobs[0].folder, jobs[1].folder]
+
+
+def test_the_live_table_tells_where_runs_are_and_how_long_they_take_still(tmp_path):
+    a, b = jobs_of(tmp_path, ["a", "b"])
+    notice = {"pid": 7, "phase": "step 1", "share": 0.25, "seconds": 100.0}
+    write_json(notice_file(a.folder), notice | {"host": "north", "left": 300.0})
+    progress = Progress(total=5, finished=1, running=[a, b], durations=[200.0])
+    console = Console(width=100, record=True, file=io.StringIO())
+    console.print(progress.table())
+    shown = console.export_text()
+    assert "1 of 5 runs done, about 10 min left" in shown
+    assert re.search(r"a .*north, process 7 .*step 1 .*25% .*5 min", shown)
+    assert re.search(r"b .*waiting", shown)
+    # 300 s of a, and b and two that are still to come at (200 + 400) / 2 each, two at a time
+    assert progress.seconds_left() == (300 + 3 * 300) / 2
+
+
+def test_a_run_tells_how_far_it_is_by_the_iterations_of_all_its_trainings(tmp_path):
+    noticing = Noticing(tmp_path / "run", {"step 0": 10, "helper 0": 5, "step 1": 25})
+    noticing(ProgressReport("step 1", 1, 25))
+    assert read_notice(tmp_path / "run")["share"] == 16 / 40
+    noticing.started -= 8
+    noticing(ProgressReport("evaluate step 1", 3, 9))
+    noticing(ProgressReport("step 1", 4, 25))
+    told = noticing.notice("step 1")
+    assert told["share"] == 19 / 40
+    assert told["left"] == pytest.approx(told["seconds"] / 4 * 21, abs=0.1)
 
 
 SHORT_LIFE = """

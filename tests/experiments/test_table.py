@@ -2,31 +2,18 @@ import json
 from pathlib import Path
 
 import pytest
-from tiny import tiny_config
+from tiny import small_table
 
-from recallseg.config import dump_config
 from recallseg.errors import RecallsegError
 from recallseg.experiments.places import here
 from recallseg.experiments.table import make_table, plan_table, read_spec
 
 TABLES = Path(__file__).parents[2] / "tables"
 
-SPEC = """
-configs: configs
-rows: {FT: ft, MiB: mib}
-scenarios: [19-1]
-seeds: [0, 1]
-"""
-
 
 @pytest.fixture
 def spec(tmp_path):
-    (tmp_path / "configs").mkdir()
-    for method in ("ft", "mib"):
-        config = tiny_config(tmp_path / "voc", method__name=method)
-        (tmp_path / f"configs/{method}.yaml").write_text(dump_config(config))
-    (tmp_path / "small.yaml").write_text(SPEC)
-    return tmp_path / "small.yaml"
+    return small_table(tmp_path)
 
 
 def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):

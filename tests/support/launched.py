@@ -3,8 +3,10 @@
 import hashlib
 import json
 import socket
+import sys
 import threading
 import warnings
+from pathlib import Path
 
 from children import Child
 
@@ -84,3 +86,9 @@ def sequences(notes_path):
         world, size = len(by_rank), sum(map(len, by_rank.values()))
         whole[place] = [by_rank[at % world][at // world] for at in range(size)]
     return whole
+
+
+if __name__ == "__main__":
+    from recallseg.config import load_config
+
+    run_noting(load_config(Path(sys.argv[1]), sys.argv[4:]), *map(Path, sys.argv[2:4]))

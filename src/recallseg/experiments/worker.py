@@ -15,6 +15,7 @@ from typing import TypedDict
 from recallseg.config import RunConfig
 from recallseg.errors import RecallsegError
 from recallseg.files import write_json
+from recallseg.leases import is_first_process
 from recallseg.progress import ProgressReport, heard_by, messages
 from recallseg.runs.folder import RunFolder
 
@@ -109,12 +110,13 @@ def work(folder: str, place: str | None = None) -> None:
         os.chdir(place)
     from recallseg.engine.runner import run
 
-    mine = RunFolder.existing(Path(folder))
+    mine, tells = RunFolder.existing(Path(folder)), is_first_process()
     with mine.in_turn(lambda sentence: messages().print(sentence, highlight=False)):
         config = mine.config
-        with heard_by(Noticing(mine.path, trainings(config))):
+        with heard_by(Noticing(mine.path, trainings(config)) if tells else None):
             run(config, mine.path)
-    notice_file(mine.path).unlink(missing_ok=True)
+    if tells:
+        notice_file(mine.path).unlink(missing_ok=True)
 
 
 def main() -> int:
