@@ -168,6 +168,6 @@ def bench_parts(config: RunConfig, photos: int, iterations: int) -> dict[str, An
     """The ratios of training, storing features, evaluating, and the number of classes."""
     config = config.in_one_process()
     with separate_cache() as folder:
-        session = Session.open(config, RunFolder(folder / "run"))
+        session = Session.open(config, RunFolder(folder))
         parts = Parts(config, session, photos, iterations)
         return {**parts.training(), **parts.evaluation(), **parts.classes()}
