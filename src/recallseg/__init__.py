@@ -3,11 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 from recallseg.version import __version__
+from recallseg.waiting import wait_passively
 
 if TYPE_CHECKING:
     from recallseg.api import Learner, Prediction, ProgressReport, Segmentation
 
 __all__ = ["Learner", "Prediction", "ProgressReport", "Segmentation", "__version__"]
+
+wait_passively()
 
 
 def __getattr__(name: str) -> Any:  # noqa: ANN401

@@ -7,7 +7,6 @@ list is of an older version, or was given up by its owner: it is opened unchecke
 
 import contextlib
 import fcntl
-import functools
 import hashlib
 import json
 import os
@@ -29,6 +28,9 @@ Sums = dict[str, list[str]]
 
 _SUMS = TypeAdapter(Sums)
 
+DIGESTS: dict[tuple[Path, int, int, int], str] = {}
+"""What is known of the content of files in this process, by path, size, time and node."""
+
 
 class DamagedError(RecallsegError):
     """A file does not hold what was written."""
@@ -37,13 +39,11 @@ class DamagedError(RecallsegError):
 def digest(path: Path) -> str:
     """SHA-256 of a file's content, computed once for as long as the file does not change."""
     status = path.stat()
-    return _digest(path, status.st_size, status.st_mtime_ns, status.st_ino)
-
-
-@functools.lru_cache(maxsize=100_000)
-def _digest(path: Path, size: int, modified: int, node: int) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    state = (path, status.st_size, status.st_mtime_ns, status.st_ino)
+    if state not in DIGESTS:
+        with path.open("rb") as file:
+            DIGESTS[state] = hashlib.file_digest(file, "sha256").hexdigest()
+    return DIGESTS[state]
 
 
 def sealed_folder(path: Path) -> Path | None:

@@ -139,6 +139,13 @@ def cache_root() -> Path:
     return Path(base).expanduser() / "recallseg"
 
 
+def bank_root() -> Path:
+    """The folder for stored features: `$RECALLSEG_BANK`, which may be on a machine's own disk where
+    the cache is shared by several, or a part of the cache."""
+    folder = os.environ.get("RECALLSEG_BANK")
+    return Path(folder).expanduser() if folder else cache_root() / "bank"
+
+
 def check_regular(path: Path) -> os.stat_result:
     """The status of a file; a pipe or a device, which may never end, is refused unopened."""
     status = path.stat()

@@ -34,8 +34,14 @@ Held = AcquireReturnProxy[SoftFileLease]
 
 
 def is_first_process() -> bool:
-    """Whether this is not one of the processes that the first one of a run started or leads."""
-    return os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0")) == "0"
+    """Whether this is not one of the processes that the first one of a run started or leads.
+
+    `torchrun` and SLURM number all of a run, Fabric's own launcher machines and their processes.
+    """
+    for number in ("RANK", "SLURM_PROCID"):
+        if number in os.environ:
+            return os.environ[number] == "0"
+    return all(os.environ.get(number, "0") == "0" for number in ("NODE_RANK", "LOCAL_RANK"))
 
 
 @contextlib.contextmanager
@@ -55,9 +61,12 @@ def alone(path: Path, busy: str, say: Say = lambda _: None) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def in_turn(path: Path, waiting: str, say: Say) -> Iterator[None]:
-    """Hold the lease at `path`, after whoever holds it; `waiting` is said if that takes a while."""
-    if not is_first_process():
+def in_turn(path: Path, waiting: str, say: Say, leads: bool | None = None) -> Iterator[None]:
+    """Hold the lease at `path`, after whoever holds it; `waiting` is said if that takes a while.
+
+    Of the processes of a run only one that `leads` takes it, by default the first.
+    """
+    if not (is_first_process() if leads is None else leads):
         yield
         return
     with _in_turn(_lease(path), waiting, say):

@@ -3,7 +3,6 @@
 Also many files on all cores, with such a bar.
 """
 
-import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,6 +14,8 @@ from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import track
+
+from recallseg.waiting import usable_cores
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -90,7 +91,7 @@ def map_files(
     function: Callable[[Item], Result], items: Sequence[Item], description: str
 ) -> list[Result]:
     """`[function(item) for item in items]` on threads; decoding images releases Python's lock."""
-    with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+    with ThreadPoolExecutor(max_workers=usable_cores()) as pool:
         return list(tracked(pool.map(function, items), description, len(items)))
 
 
@@ -105,7 +106,7 @@ def prefetch(
     Each of those threads calls `start` first.
     """
     waiting: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(max_workers=min(ahead, os.cpu_count() or 1), initializer=start) as pool:
+    with ThreadPoolExecutor(max_workers=min(ahead, usable_cores()), initializer=start) as pool:
         try:
             for item in items:
                 waiting.append(pool.submit(function, item))

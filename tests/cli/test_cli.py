@@ -26,7 +26,9 @@ def test_help_loads_little_and_no_torch():
     assert "typer" in loaded
     assert not loaded & heavy
     rooms = {".".join(name.split(".")[:2]) for name in loaded if name.startswith("recallseg.")}
-    assert rooms <= {f"recallseg.{name}" for name in ("__main__", "cli", "errors", "version")}
+    assert rooms <= {
+        f"recallseg.{name}" for name in ("__main__", "cli", "errors", "version", "waiting")
+    }
 
 
 COMMANDS = ["demo", "run", "learn", "rollback", "table", "report", "evaluate", "predict", "serve"]

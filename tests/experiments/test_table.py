@@ -2,36 +2,23 @@ import json
 from pathlib import Path
 
 import pytest
-from tiny import tiny_config
+from tiny import small_table
 
-from recallseg.config import dump_config
 from recallseg.errors import RecallsegError
-from recallseg.experiments import table as table_module
+from recallseg.experiments.places import here
 from recallseg.experiments.table import make_table, plan_table, read_spec
 
 TABLES = Path(__file__).parents[2] / "tables"
 
-SPEC = """
-configs: configs
-rows: {FT: ft, MiB: mib}
-scenarios: [19-1]
-seeds: [0, 1]
-"""
-
 
 @pytest.fixture
 def spec(tmp_path):
-    (tmp_path / "configs").mkdir()
-    for method in ("ft", "mib"):
-        config = tiny_config(tmp_path / "voc", method__name=method)
-        (tmp_path / f"configs/{method}.yaml").write_text(dump_config(config))
-    (tmp_path / "small.yaml").write_text(SPEC)
-    return tmp_path / "small.yaml"
+    return small_table(tmp_path)
 
 
 def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
     ran = []
-    run = table_module.run
+    run = here.run
 
     def watched(config, folder):
         if len(ran) == 3:
@@ -39,7 +26,7 @@ def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
         ran.append(folder)
         return run(config, folder)
 
-    monkeypatch.setattr(table_module, "run", watched)
+    monkeypatch.setattr(here, "run", watched)
     with pytest.raises(KeyboardInterrupt):
         make_table(spec, [], tmp_path / "runs")
     half = json.loads((tmp_path / "runs/small.json").read_text())
@@ -64,7 +51,7 @@ def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
 
 
 def test_everything_is_checked_before_the_first_run(spec, tmp_path, monkeypatch):
-    monkeypatch.setattr(table_module, "run", lambda *_: pytest.fail("ran"))
+    monkeypatch.setattr(here, "run", lambda *_: pytest.fail("ran"))
     (tmp_path / "configs/mib.yaml").write_text("method: {name: mib, colour: red}")
     with pytest.raises(RecallsegError, match=r"method\.colour: no such setting"):
         make_table(spec, [], tmp_path / "runs")

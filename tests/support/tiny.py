@@ -4,7 +4,7 @@ from pathlib import Path
 
 from drawn import draw_pair, write_folder, write_voc
 
-from recallseg.config import RunConfig, validate
+from recallseg.config import RunConfig, dump_config, validate
 from recallseg.data.shrink import save_mask
 
 STEPS = {
@@ -53,6 +53,17 @@ def tiny_config(root: Path, **changes) -> RunConfig:
         "bank": {"views": 2},
     }
     return validate(changed(values, changes), "the test")
+
+
+def small_table(root: Path, **changes) -> Path:
+    """A table of four tiny runs, FT and MiB with two seeds, as a file."""
+    (root / "configs").mkdir()
+    for method in ("ft", "mib"):
+        config = tiny_config(root / "voc", method__name=method, **changes)
+        (root / f"configs/{method}.yaml").write_text(dump_config(config))
+    words = "configs: configs\nrows: {FT: ft, MiB: mib}\nscenarios: [19-1]\nseeds: [0, 1]\n"
+    (root / "small.yaml").write_text(words)
+    return root / "small.yaml"
 
 
 def changed(values: dict, changes: dict) -> dict:

@@ -8,9 +8,40 @@ import typer
 
 from recallseg.cli.arguments import Model, check_model
 
-app = typer.Typer(help="Measure what the design promises.", no_args_is_help=True)
+app = typer.Typer(help="Measure what the design promises; without a name, all ratios at once.")
 
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this file.")]
+
+
+@app.callback(invoke_without_command=True)
+def overview(
+    context: typer.Context,
+    config: Annotated[
+        Path | None, typer.Option(help="A YAML file; by default the drawn world's settings.")
+    ] = None,
+    photos: Annotated[int, typer.Option(min=4, help="How many photos to measure with.")] = 64,
+    out: Out = None,
+) -> None:
+    """Print one table of ratios, each taken in one run on this machine."""
+    if context.invoked_subcommand:
+        return
+    from recallseg.config import load_config, load_preset
+
+    loaded = load_config(config, []) if config else load_preset("toy")
+    from rich.console import Console
+    from rich.table import Table
+
+    from recallseg.experiments.overview import bench_all
+
+    numbers = bench_all(loaded, photos)
+    if out:
+        from recallseg.files import write_json
+
+        write_json(out, numbers)
+    table = Table("ratio", "found", "wanted", title=f"on {numbers['cores']} cores")
+    for name, value in numbers["ratios"].items():
+        table.add_row(name, f"{value:.2f}", numbers["wanted"].get(name, ""))
+    Console().print(table, markup=False)
 
 
 @app.command()

@@ -14,10 +14,12 @@ def show(context: typer.Context) -> None:
         return
     from recallseg.engine.session.shared import cache_folders
     from recallseg.files import cache_root
+    from recallseg.model.bank import bytes_on_disk
 
     typer.echo(f"{cache_root()}")
-    for name, size in cache_folders().items():
-        typer.echo(f"  {name:<10} {size / 2**20:10,.1f} MiB")
+    for name, path in cache_folders().items():
+        elsewhere = "" if path.parent == cache_root() else f"  {path}"
+        typer.echo(f"  {name:<10} {bytes_on_disk(path) / 2**20:10,.1f} MiB{elsewhere}")
 
 
 @app.command()
@@ -29,16 +31,18 @@ def clear(
     """Delete what is in the cache, unless a command uses it; runs are not touched."""
     from recallseg.engine.session.shared import cache_folders
     from recallseg.errors import unknown_name
-    from recallseg.files import cache_root, remove_tree
+    from recallseg.files import remove_tree
     from recallseg.leases import cache_unused
+    from recallseg.model.bank import bytes_on_disk
 
-    sizes = cache_folders()
+    folders = cache_folders()
     for kind in kinds or ():
-        if kind not in sizes:
-            raise unknown_name("part of the cache", kind, sizes)
-    if not sizes:
+        if kind not in folders:
+            raise unknown_name("part of the cache", kind, folders)
+    if not folders:
         return
     with cache_unused():
-        for kind in kinds or sizes:
-            remove_tree(cache_root() / kind)
-            typer.echo(f"{kind}: {sizes[kind] / 2**20:,.1f} MiB freed")
+        for kind in kinds or folders:
+            size = bytes_on_disk(folders[kind])
+            remove_tree(folders[kind])
+            typer.echo(f"{kind}: {size / 2**20:,.1f} MiB freed")

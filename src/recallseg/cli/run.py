@@ -36,8 +36,8 @@ def run(
     if not files:
         raise RecallsegError("Name at least one YAML file to run.")
     loaded = [(path, load_config(path, overrides)) for path in files]
-    if len(loaded) > 1 and any(config.devices > 1 for _, config in loaded):
-        raise RecallsegError("With more than one device, run one configuration at a time.")
+    if len(loaded) > 1 and any(config.processes > 1 for _, config in loaded):
+        raise RecallsegError("With more than one process, run one configuration at a time.")
     for path, config in loaded:
         if dry_run:
             from recallseg.experiments.plan import plan
@@ -45,11 +45,13 @@ def run(
             _show_plan(config, plan(config, presence), as_json)
             continue
         from recallseg.engine.runner import run as run_config
+        from recallseg.leases import is_first_process
         from recallseg.runs.folder import folder_name
 
         folder = out / folder_name(path, config)
         result = run_config(config, folder)
-        _show_result(folder, result, as_json)
+        if is_first_process():
+            _show_result(folder, result, as_json)
 
 
 def evaluate(

@@ -20,12 +20,22 @@ def table(
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where run folders and the report go.")
     ] = Path("runs"),
+    on: Annotated[
+        str, typer.Option(help="Where runs are done: local, ray, ray:ADDRESS or slurm.")
+    ] = "local",
+    jobs: Annotated[int, typer.Option(min=1, help="Runs at a time, with --on local.")] = 1,
+    cpus: Annotated[int, typer.Option(min=1, help="Of each process, on Ray or SLURM.")] = 1,
+    gpus: Annotated[int, typer.Option(min=0, help="Of each process, on Ray or SLURM.")] = 0,
+    slurm: Annotated[
+        list[str] | None, typer.Option(help="Of jobs: partition=gpu, time=600, account=… .")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Run a grid of methods, scenarios, setups and seeds; the same command continues it.
 
-    The table grows as runs end, and the last line is the path of a report over all of them.
+    The table grows as runs end, and the last line is the path of a report over all of them. Runs
+    may be done on other machines too (docs/scale.md).
     """
     from recallseg.errors import RecallsegError
 
@@ -38,9 +48,13 @@ def table(
     if dry_run:
         _list_runs(plan_table(spec, overrides or [], out), as_json)
         return
+    from recallseg.experiments.places.choosing import open_place
+
     console = messages()
-    show = (lambda results: console.print(_as_table(results))) if console.is_terminal else None
-    results = make_table(spec, overrides or [], out, show)
+    place = open_place(on, out, jobs, cpus, gpus, slurm or [])
+    shows = console.is_terminal and place is None
+    show = (lambda results: console.print(_as_table(results))) if shows else None
+    results = make_table(spec, overrides or [], out, show, place)
     report = out / f"{results['table']}.html"
     folders = [out / name for cell in results["cells"] for name in cell["runs"]]
     write_report(folders, report, title=results["table"])

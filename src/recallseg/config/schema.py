@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from recallseg.config.optim import OptimConfig
 from recallseg.config.replay import ReplayConfig
@@ -181,6 +181,8 @@ class HelperConfig(Section):
 class RunConfig(Section):
     """Everything that decides the result of a run."""
 
+    optional: ClassVar[tuple[str, ...]] = ("nodes",)
+
     seed: Annotated[int, Field(ge=0)] = 0
     data: DataConfig = DataConfig()
     scenario: ScenarioConfig = ScenarioConfig()
@@ -195,6 +197,9 @@ class RunConfig(Section):
     replay: ReplayConfig = ReplayConfig()
     bank: BankConfig = BankConfig()
     devices: Positive = 1
+    """Processes on each machine, each with a device of its own."""
+    nodes: Positive | None = None
+    """Machines, if more than one: `docs/scale.md` tells how a run is started on them."""
     accelerator: Literal["auto", "cpu", "cuda", "mps"] = "auto"
     precision: Literal["32-true", "bf16-mixed", "16-mixed"] = "32-true"
     checkpoint_seconds: Annotated[float, Field(ge=0)] = 60.0
@@ -203,6 +208,30 @@ class RunConfig(Section):
     """Trackers that draw losses and scores, from files in the run folder unless told otherwise."""
     keep_predictions: bool = True
     """Keep what each step's model sees in the validation photos, as small masks, for reports."""
+
+    @property
+    def processes(self) -> int:
+        """How many processes share the work of the run."""
+        return self.devices * (self.nodes or 1)
+
+    def in_one_process(self) -> "RunConfig":
+        """The same settings for one process, which tells no tracker."""
+        return self.model_copy(update={"devices": 1, "nodes": None, "track": ()})
+
+    @field_validator("nodes")
+    @classmethod
+    def _only_if_several(cls, nodes: int | None) -> int | None:
+        return None if nodes == 1 else nodes
+
+    @model_validator(mode="after")
+    def _room_for_all(self) -> "RunConfig":
+        smallest = min(self.optim.batch, self.increment.batch, self.helper.optim.batch)
+        if smallest < self.processes:
+            raise ValueError(
+                f"a batch of {smallest} is too small to be shared by {self.processes} processes "
+                "(devices × nodes)"
+            )
+        return self
 
     @model_validator(mode="after")
     def _room_for_both(self) -> "RunConfig":

@@ -65,9 +65,10 @@ class KeptWeights:
             self.check(step)
         elif self.session.fabric.is_global_zero:
             shared.drop_if_damaged()
-        self.session.fabric.barrier()
         folders = (self.folder, shared.folder)
-        trained = [each for each in folders if each.step(0).decoder.is_file()]
+        trained = self.session.processes.from_first(
+            lambda: [each for each in folders if each.step(0).decoder.is_file()]
+        )
         torch.manual_seed(self.config.seed)
         start = "none" if trained else None
         model = build_model(self.config.model, step.channels, start)
@@ -136,7 +137,7 @@ class KeptWeights:
 
     def load(self, step: Step, weights: Weights) -> bool:
         """Take up weights of a step if all of them were kept; false if not."""
-        if not all(path.is_file() for path in weights):
+        if not self.session.processes.from_first(lambda: all(path.is_file() for path in weights)):
             self._refuse_without_photos(step)
             return False
         self.check(step)
@@ -177,7 +178,8 @@ class KeptWeights:
         if self.session.fabric.is_global_zero:
             for path, module in weights.items():
                 save_weights(path, module)
-            self.forget_features(but)
+        self.session.fabric.barrier()
+        self.forget_features(but)
         for state in (SAVED, FIRST_PASS):
             self.session.discard(state)
         self.session.tick()
@@ -185,5 +187,5 @@ class KeptWeights:
 
     def forget_features(self, but: SegmentationDataset | None = None) -> None:
         """Delete stored features, `but` those of some photos, unless later runs may have them."""
-        if self.session.fabric.is_global_zero and not self.config.bank.keep:
+        if not self.config.bank.keep:
             self.supply.drop(but)

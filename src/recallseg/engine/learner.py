@@ -57,14 +57,15 @@ class ContinualLearner:
         self.method.begin(step, self.model)
         if not self.weights.load_memory(step):
             self._review(step)
-        if not all(path.is_file() for path in self.weights.of(step, self.model)):
+        files = self.weights.of(step, self.model)
+        if not self.session.processes.from_first(lambda: all(path.is_file() for path in files)):
             self.weights.keep_step(step, self.model)
 
     def train_helper(self, step: Step) -> None:
         """Train D^H_{C_k} on T_k alone, to label replay images of C_k in later steps."""
         if self.old_classes.needs_helpers and step.new_classes:
             for helper in self.old_classes.helpers.of(step):
-                if not helper.path.is_file():
+                if not self.session.processes.from_first(helper.path.is_file):
                     torch.manual_seed(self.config.seed + 1000 * step.index + 1)
                     decoder = self._trained_helper(step, helper)
                     self.weights.keep({helper.path: decoder}, but=self.data.train)

@@ -17,10 +17,10 @@ from recallseg.engine.evaluation.measuring import evaluate
 from recallseg.engine.evaluation.scoring import score
 from recallseg.engine.learner import ContinualLearner
 from recallseg.engine.session import Session
-from recallseg.engine.session.data import RunData
+from recallseg.engine.session.data import RunData, in_all_processes
 from recallseg.engine.session.facts import class_record, peak_memory_mb, row_record, versions
 from recallseg.engine.training.loop import Trainer, train
-from recallseg.leases import cache_in_use
+from recallseg.leases import cache_in_use, is_first_process
 from recallseg.methods import build_method
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.giving_up import settle
@@ -36,16 +36,20 @@ def run(
     `data` stands in for what the configuration names, `trainer` for the training loop.
     """
     with cache_in_use():
-        data, folder = data or RunData.open(config), RunFolder(path)
+        folder = RunFolder(path)
+        if data is None and is_first_process():
+            data = RunData.open(config)
         with folder.at_work():
-            settle(folder)
-            return _run(config, folder, data, trainer)
+            if data and is_first_process():
+                settle(folder)
+                folder.claim(config, data.scenario.lists_key)
+            session = Session.open(config, folder)
+            return _run(session, folder, in_all_processes(session, data), trainer)
 
 
-def _run(config: RunConfig, folder: RunFolder, data: RunData, trainer: Trainer) -> ResultRecord:
+def _run(session: Session, folder: RunFolder, data: RunData, trainer: Trainer) -> ResultRecord:
+    config = session.config
     method = build_method(config.method)
-    folder.claim(config, data.scenario.lists_key)
-    session = Session.open(config, folder)
     scenario = method.steps(data.scenario)
     row = row_record(config, method)
     if session.fabric.is_global_zero:

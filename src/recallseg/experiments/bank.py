@@ -1,29 +1,20 @@
 """How much time the feature bank saves: the same steps with and without it."""
 
 import json
-import os
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
-import torch
-
 from recallseg.config import RunConfig
-from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.runner import run
-from recallseg.engine.session.shared import BANK, STEP_0
-from recallseg.files import cache_root
-from recallseg.methods import Batch, plain_loss
-from recallseg.model import Segmenter
+from recallseg.experiments.parts import bare_step
+from recallseg.experiments.timing import in_turns, separate_cache
+from recallseg.files import bank_root
 from recallseg.model.bank import bytes_on_disk
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.records import ResultRecord
 
-WARM_UP, TIMED = 5, 30
+TIMED = 30
 
 
 def bench_bank(config: RunConfig) -> dict[str, Any]:
@@ -32,16 +23,16 @@ def bench_bank(config: RunConfig) -> dict[str, Any]:
     Both start from the same step 0. `encoding` is what the bank costs once; runs that share an
     encoder and its photos share it.
     """
-    with _separate_cache() as folder:
+    with separate_cache() as folder:
         modes = {}
         for name, enabled in (("bank", True), ("plain", False)):
             settings = config.bank.model_copy(update={"enabled": enabled})
             result = run(config.model_copy(update={"bank": settings}), folder / name)
             modes[name] = _summary(folder / name, result, len(result["steps"]))
-        modes["bank"]["disk_mb"] = round(bytes_on_disk(cache_root() / BANK) / 2**20, 1)
+        modes["bank"]["disk_mb"] = round(bytes_on_disk(bank_root()) / 2**20, 1)
         modes["bank"]["budget_mb"] = round(config.bank.budget_gb * 2**10, 1)
         model, _ = open_model(RunFolder.existing(folder / "bank"))
-    bare = _bare_step(model, config)
+    bare = round(1000 * in_turns({"bare": bare_step(model, config)}, rounds=TIMED)["bare"], 2)
     bank, plain = modes["bank"], modes["plain"]
     return {
         "method": config.method.name,
@@ -55,26 +46,6 @@ def bench_bank(config: RunConfig) -> dict[str, Any]:
         "step_over_bare_decoder": round(bank["iteration_ms"] / bare, 2),
         "miou_difference": round(bank["miou"] - plain["miou"], 3),
     }
-
-
-@contextmanager
-def _separate_cache() -> Iterator[Path]:
-    """A temporary cache without features, but with the shared step 0."""
-    shared = cache_root()
-    (shared / STEP_0).mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="recallseg-bench-", dir=shared) as name:
-        folder = Path(name)
-        (folder / "cache").mkdir()
-        (folder / "cache" / STEP_0).symlink_to(shared / STEP_0)
-        before = os.environ.get("RECALLSEG_CACHE")
-        os.environ["RECALLSEG_CACHE"] = str(folder / "cache")
-        try:
-            yield folder
-        finally:
-            if before is None:
-                del os.environ["RECALLSEG_CACHE"]
-            else:
-                os.environ["RECALLSEG_CACHE"] = before
 
 
 def _summary(folder: Path, result: ResultRecord, steps: int) -> dict[str, Any]:
@@ -94,21 +65,3 @@ def _summary(folder: Path, result: ResultRecord, steps: int) -> dict[str, Any]:
         "miou": result["steps"][-1]["miou"]["all"],
         "peak_memory_mb": result["peak_memory_mb"],
     }
-
-
-def _bare_step(model: Segmenter, config: RunConfig) -> float:
-    """Milliseconds for forward, loss and backward of the decoder on features in memory."""
-    crop, stride = config.views.crop, config.views.label_stride
-    side = ViewRecipe(crop, label_stride=stride).label_size
-    batch = config.increment.batch
-    features = torch.randn(batch, *model.encoder.feature_shape(crop))
-    labels = torch.randint(0, model.decoder.classes, (batch, side, side), dtype=torch.uint8)
-    samples = Batch(labels, features=features, label_stride=stride)
-    model.encoder.freeze()
-    seconds = []
-    for _ in range(WARM_UP + TIMED):
-        start = time.perf_counter()
-        plain_loss(model, samples).backward()  # type: ignore[no-untyped-call]
-        seconds.append(time.perf_counter() - start)
-        model.zero_grad(set_to_none=True)
-    return round(1000 * sorted(seconds[WARM_UP:])[TIMED // 2], 2)

@@ -1,7 +1,5 @@
 """What predicting costs beside the bare model: reading photos, scores, masks, their order."""
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +10,7 @@ from recallseg.data import open_dataset
 from recallseg.data.decoding import read_photo
 from recallseg.data.transforms import photo_tensor
 from recallseg.data.working_size import at_working_size
+from recallseg.experiments.timing import seconds_of
 from recallseg.predict.predictor import Predictor
 from recallseg.predict.step_models import BATCH
 from recallseg.runs.folder import RunFolder
@@ -42,7 +41,7 @@ def bench_prediction(path: Path, photos: int) -> dict[str, Any]:
             pass
 
     bare()
-    rounds = [(_seconds(bare), _seconds(whole)) for _ in range(ROUNDS)]
+    rounds = [(seconds_of(bare), seconds_of(whole)) for _ in range(ROUNDS)]
     bare_seconds, whole_seconds = (min(times) for times in zip(*rounds, strict=True))
     return {
         "photos": len(paths),
@@ -64,9 +63,3 @@ def _batches(paths: list[Path], side: int | None) -> list[Tensor]:
         for group in by_size.values()
         for start in range(0, len(group), BATCH)
     ]
-
-
-def _seconds(work: Callable[[], None]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start

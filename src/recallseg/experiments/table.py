@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,11 +10,12 @@ import yaml
 from pydantic import ValidationError, field_validator
 
 from recallseg.config import RunConfig, Section, load_config, problems
-from recallseg.engine.runner import run
 from recallseg.errors import RecallsegError
+from recallseg.experiments.places.here import ThisProcess
+from recallseg.experiments.places.place import Ended, Job, Place
+from recallseg.experiments.schedule import carry_out, in_order
 from recallseg.files import read_text, write_json
 from recallseg.leases import alone
-from recallseg.progress import messages
 from recallseg.runs.folder import RunFolder, folder_name
 from recallseg.runs.records import ResultRecord
 
@@ -64,35 +65,73 @@ Show = Callable[[dict[str, Any]], None]
 
 
 def make_table(
-    spec: Path, overrides: Sequence[str], out: Path, show: Show | None = None
+    spec: Path,
+    overrides: Sequence[str],
+    out: Path,
+    show: Show | None = None,
+    place: Place | None = None,
 ) -> dict[str, Any]:
-    """Run what is missing, and write `NAME.json` after every run; a second call continues."""
+    """Run what is missing at some place, and write `NAME.json` after every run; a second call
+    continues. A run that fails does not keep the others from being done; it is an error then."""
     out.mkdir(parents=True, exist_ok=True)
     with alone(out / f".{spec.stem}.lease", f"The table {spec.stem} in {out} is being made by"):
-        return _make_table(spec, overrides, out, show)
+        cells = list(plan_table(spec, overrides, out))
+        making = Making(spec.stem, list(overrides), out, cells, show)
+        failed = carry_out(
+            in_order(making.missing()), place or ThisProcess(), making.hear, place is not None
+        )
+    if failed:
+        shown = "; ".join(f"{folder.name}: {problem}" for folder, problem in failed.items())
+        raise RecallsegError(
+            f"{len(failed)} of the runs failed, and the same command goes on with them: {shown}"
+        )
+    return making.table()
 
 
-def _make_table(
-    spec: Path, overrides: Sequence[str], out: Path, show: Show | None
-) -> dict[str, Any]:
-    cells = list(plan_table(spec, overrides, out))
-    total = sum(len(cell.runs) for cell in cells)
-    done: dict[Path, ResultRecord] = {}
-    table: dict[str, Any] = {}
-    for cell in cells:
-        for folder, config in cell.runs:
-            title = f"{cell.row}, {cell.scenario} {cell.setup}, seed {config.seed}"
-            messages().print(f"{len(done) + 1} of {total}: {title}", highlight=False, markup=False)
-            done[folder] = _finished(folder, config) or run(config, folder)
-            table = {
-                "table": spec.stem,
-                "overrides": list(overrides),
-                "cells": [_summary(cell, done) for cell in cells if cell.runs[0][0] in done],
-            }
-            write_json(out / f"{spec.stem}.json", table)
-            if show and len(done) < total:
-                show(table)
-    return table
+@dataclass
+class Making:
+    """A table in the making."""
+
+    name: str
+    overrides: list[str]
+    out: Path
+    cells: list[RunGroup]
+    show: Show | None = None
+    done: dict[Path, ResultRecord] = field(default_factory=dict)
+
+    def missing(self) -> list[Job]:
+        """The runs that are still to be done; the others are in the table already."""
+        jobs = []
+        for cell in self.cells:
+            for folder, config in cell.runs:
+                title = f"{cell.row}, {cell.scenario} {cell.setup}, seed {config.seed}"
+                if result := _finished(folder, config):
+                    self.done[folder] = result
+                else:
+                    jobs.append(Job(title, folder, config))
+        self._write()
+        return jobs
+
+    def hear(self, news: Ended) -> None:
+        """Put a run into the table that came to its end."""
+        if news.error is None and (result := RunFolder(news.job.folder).result):
+            self.done[news.job.folder] = result
+            self._write()
+            if self.show and len(self.done) < sum(len(cell.runs) for cell in self.cells):
+                self.show(self.table())
+
+    def table(self) -> dict[str, Any]:
+        """What is known by now."""
+        cells = [cell for cell in self.cells if any(folder in self.done for folder, _ in cell.runs)]
+        return {
+            "table": self.name,
+            "overrides": self.overrides,
+            "cells": [_summary(cell, self.done) for cell in cells],
+        }
+
+    def _write(self) -> None:
+        if self.done:
+            write_json(self.out / f"{self.name}.json", self.table())
 
 
 def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[RunGroup]:

@@ -5,6 +5,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from recallseg.labels import VOID
+from recallseg.losses.together import each_counts
 
 
 def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
@@ -12,8 +13,8 @@ def cross_entropy(logits: Tensor, labels: Tensor) -> Tensor:
 
     `logits` is (B, C, H, W), `labels` (B, H, W) with values below C or 255.
     """
-    total = functional.cross_entropy(logits, labels.long(), ignore_index=VOID, reduction="sum")
-    return total / (labels != VOID).sum().clamp(min=1)
+    summed = functional.cross_entropy(logits, labels.long(), ignore_index=VOID, reduction="sum")
+    return summed / each_counts((labels != VOID).sum())
 
 
 def unbiased_cross_entropy(logits: Tensor, labels: Tensor, old: int) -> Tensor:
@@ -47,4 +48,4 @@ def chosen(values: Tensor, labels: Tensor) -> Tensor:
 
 def mean_over(values: Tensor, where: Tensor) -> Tensor:
     """The mean of values (B, H, W) at some pixels; zero where there are none."""
-    return values.where(where, 0).sum() / where.sum().clamp(min=1)
+    return values.where(where, 0).sum() / each_counts(where.sum())

@@ -13,6 +13,7 @@ from torch.nn import functional
 
 from recallseg.labels import VOID
 from recallseg.losses.cross_entropy import mean_over
+from recallseg.losses.together import each_counts
 
 
 def lwf_distillation(logits: Tensor, old_logits: Tensor, labels: Tensor) -> Tensor:
@@ -69,7 +70,8 @@ def feature_distillation(features: Tensor, old_features: Tensor) -> Tensor:
     Michieli & Zanuttigh, "Incremental Learning Techniques for Semantic Segmentation" (ICCVW 2019),
     eq. 4.
     """
-    return functional.mse_loss(features, old_features)
+    summed = functional.mse_loss(features, old_features, reduction="sum")
+    return summed / each_counts(features.numel()).to(summed)
 
 
 def _soft(log_p: Tensor, old_logits: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from recallseg.labels import VOID
+from recallseg.losses.together import each_counts, largest, total
 
 EPSILON = 1e-6
 """The least that a maximum or a squared distance is taken for, where it divides."""
@@ -28,11 +29,12 @@ def at_cells(labels: Tensor, size: tuple[int, int], each: int) -> Tensor:
 
 
 def class_means(features: Tensor, labels: Tensor, classes: int) -> tuple[Tensor, Tensor]:
-    """The mean feature vector of each class, (classes, D), and how many pixels it is of."""
+    """The mean feature vector of each class, (classes, D), and how many pixels it is of, in the
+    batch of all processes."""
     rows, classes_of_rows = _labelled_rows(features, labels)
     sums = rows.new_zeros(classes, rows.shape[1]).index_add(0, classes_of_rows, rows)
-    counts = torch.bincount(classes_of_rows, minlength=classes)
-    return sums / counts.clamp(min=1)[:, None], counts
+    counts = total(torch.bincount(classes_of_rows, minlength=classes))
+    return total(sums) / counts.clamp(min=1)[:, None], counts
 
 
 def prototype_matching(means: Tensor, counts: Tensor, prototypes: Tensor, known: Tensor) -> Tensor:
@@ -46,11 +48,9 @@ def prototype_matching(means: Tensor, counts: Tensor, prototypes: Tensor, known:
 def attraction(features: Tensor, labels: Tensor, means: Tensor, counts: Tensor) -> Tensor:
     """Mean squared distance of features to their class's mean in the batch, class by class."""
     rows, classes_of_rows = _labelled_rows(features, labels)
-    if not len(rows):
-        return features.sum() * 0
     each = (rows - means[classes_of_rows]).square().mean(dim=1)
-    sums = each.new_zeros(len(means)).index_add(0, classes_of_rows, each)
-    return (sums / counts.clamp(min=1)).sum() / (counts > 0).sum()
+    sums = total(each.new_zeros(len(means)).index_add(0, classes_of_rows, each))
+    return (sums / counts.clamp(min=1)).sum() / (counts > 0).sum().clamp(min=1)
 
 
 def repulsion(means: Tensor, counts: Tensor) -> Tensor:
@@ -67,13 +67,12 @@ def sparsity(features: Tensor, labels: Tensor, classes: int) -> Tensor:
     divided by the largest feature of all pixels of its class. A sum below 1 counts as 1, so that
     a pixel without features does not count for all others."""
     rows, classes_of_rows = _labelled_rows(features, labels)
-    if not len(rows):
-        return features.sum() * 0
     positive = functional.relu(rows)
     blank = positive.new_zeros(classes)
-    largest = blank.scatter_reduce(0, classes_of_rows, positive.amax(dim=1), "amax")
-    scaled = positive / largest.clamp(min=EPSILON)[classes_of_rows][:, None]
-    return (scaled.exp().sum(dim=1) / scaled.sum(dim=1).clamp(min=1)).mean()
+    most = largest(blank.scatter_reduce(0, classes_of_rows, positive.amax(dim=1), "amax"))
+    scaled = positive / most.clamp(min=EPSILON)[classes_of_rows][:, None]
+    each = scaled.exp().sum(dim=1) / scaled.sum(dim=1).clamp(min=1)
+    return each.sum() / each_counts(len(each)).to(each)
 
 
 def _labelled_rows(features: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:

@@ -19,7 +19,7 @@ from recallseg.checksums import TEMPORARY, check, forget_absent, seal
 from recallseg.config import RunConfig, dump_config, flat, load_config
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key, readable_disk_errors, remove_tree, write_json, write_text
-from recallseg.leases import alone, is_first_process
+from recallseg.leases import Say, alone, in_turn, is_first_process
 from recallseg.runs.card import model_card
 from recallseg.runs.older import as_written_today
 from recallseg.runs.records import (
@@ -103,14 +103,16 @@ class RunFolder:
                 if not was_there:
                     self.path.rmdir()
 
+    def in_turn(self, say: Say) -> contextlib.AbstractContextManager[None]:
+        """Be `at_work` as soon as whoever is there has ended; what one process does in its turn it
+        may do `at_work` as well."""
+        return in_turn(self._lease, f"{self.path}: waiting for", say)
+
     def claim(self, config: RunConfig, lists: str | None = None) -> None:
         """Make the folder this run's own, or find that it is already, while `at_work`.
 
-        `lists` is a hash of the photos of all steps, where lists named them. Of several processes,
-        the first one does it for all.
+        `lists` is a hash of the photos of all steps, where lists named them.
         """
-        if not is_first_process():
-            return
         if self.settings.is_file():
             differing = _differences(config, self.config)
             if lists and self.classes and self.classes.get("lists", lists) != lists:

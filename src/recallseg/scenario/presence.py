@@ -13,7 +13,7 @@ from recallseg.data.dataset import Pair, SegmentationDataset
 from recallseg.errors import RecallsegError
 from recallseg.files import cache_root, remove_tree, write_text
 from recallseg.labels import VOID
-from recallseg.leases import cache_in_use, in_turn, is_first_process, lease_beside
+from recallseg.leases import cache_in_use, in_turn, lease_beside
 from recallseg.progress import map_files, messages
 
 Rows = npt.NDArray[np.bool_]
@@ -82,7 +82,7 @@ def compute_presence(dataset: SegmentationDataset) -> PresenceTable:
     cached = cache_root() / "presence" / dataset.signature() / name
     waiting = "waiting for the same masks, which are read by"
     with cache_in_use(), in_turn(lease_beside(cached.parent), waiting, messages().print):
-        if is_first_process() and is_damaged(cached.parent):
+        if is_damaged(cached.parent):
             remove_tree(cached.parent)
         seal(cached.parent)
         if not cached.is_file():

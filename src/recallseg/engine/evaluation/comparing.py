@@ -27,7 +27,7 @@ def compare(
         return None
     model, _ = open_model(folder, step - 1)
     names, about = folder.class_names(step - 1), folder.learned()
-    session = Session.open(folder.config.model_copy(update={"devices": 1, "tensorboard": False}))
+    session = Session.open(folder.config.in_one_process())
     model.encoder.freeze()
     bank = Supply(session).native(model.encoder, dataset)
     table = channels_of(names, dataset.classes, dataset.root)

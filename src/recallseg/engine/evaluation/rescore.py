@@ -22,6 +22,6 @@ def rescore(
     model, index = open_model(folder, step)
     names, about = folder.class_names(index), folder.learned()
     table = channels_of(names, dataset.classes, dataset.root)
-    session = Session.open(config.model_copy(update={"devices": 1, "track": ()}))
+    session = Session.open(config.in_one_process())
     counts = evaluate(session, model, dataset, table)
     return score(index, about["steps"][index], names, about["initial"], counts)

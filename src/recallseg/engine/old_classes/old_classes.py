@@ -43,7 +43,8 @@ class OldClasses:
         if self.block is None or not step.new_classes:
             return
         memory = self.folder.source_memory
-        learned = self.block.source.learn(lesson_of(self.session, self.data, step, memory))
+        lesson, source = lesson_of(self.session, self.data, step, memory), self.block.source
+        learned = self.session.processes.from_first(lambda: source.learn(lesson))
         if learned != memory and self.session.fabric.is_global_zero:
             self.folder.write_source_memory(learned)
 

@@ -94,7 +94,9 @@ class ReplayBlock:
         photos_in = cache_root() / REPLAY / "photos" / brought / class_name
         waiting = f"waiting for photos of '{class_name}', which are brought by"
         with self.session.turn(photos_in.parent, waiting):
-            photos = self.source.collect(class_name, most, photos_in, say)
+            photos = self.session.processes.from_first(
+                lambda: self.source.collect(class_name, most, photos_in, say)
+            )
         folder = cache_root() / REPLAY / "labels" / self._label_key(class_name, photos, labeller)
         entries = self._label_all(class_name, photos, photos_in, labeller, folder)
         exhibits = [

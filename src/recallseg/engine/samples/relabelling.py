@@ -7,7 +7,6 @@ and training would follow them away from what it knows.
 
 import math
 from collections.abc import Callable, Sequence
-from copy import copy
 from tempfile import TemporaryFile
 
 import numpy as np
@@ -19,14 +18,12 @@ from recallseg.files import cache_root, reserve
 from recallseg.labels import VOID
 from recallseg.methods import Batch, output_of
 from recallseg.model import Segmenter
-from recallseg.model.cores import on_every_core
 from recallseg.replay.inpainting import inpaint
 from recallseg.scenario import LookUp
 
 Relabel = Callable[[Batch], Tensor]
 """From a batch to new labels for it."""
 
-VIEWS_AT_ONCE = 32
 LOOKED_AT_TOGETHER = 8
 """Views in one pass of a network on a CPU: as many as it rounds like a single one."""
 
@@ -61,27 +58,47 @@ class Relabelled:
         return batch._replace(labels=self.relabel(batch))
 
 
+class RelabelledOnce:
+    """Views with features whose labels are written when a view is first drawn, and kept.
+
+    Each process of a run writes those of the views that it draws, and no others.
+    """
+
+    def __init__(self, samples: "BankSamples | RelabelledOnce", relabel: Relabel) -> None:
+        self.samples, self.relabel = samples, relabel
+        self.views: int = samples.views
+        self.label_shape: tuple[int, int] = samples.label_shape
+        shape = (len(samples), self.views)
+        self._labels = _scratch((*shape, *self.label_shape))
+        self._is_written = np.zeros(shape, dtype=bool)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def batch(self, picks: Sequence[Pick]) -> Batch:
+        """The picked samples with their new labels."""
+        batch = self.samples.batch(picks)
+        rows, views = [pick.row for pick in picks], [pick.visit % self.views for pick in picks]
+        fresh = np.flatnonzero(~self._is_written[rows, views])
+        if len(fresh):
+            drawn = Batch(
+                batch.labels[fresh],
+                features=None if batch.features is None else batch.features[fresh],
+                label_stride=batch.label_stride,
+            )
+            places = [rows[at] for at in fresh], [views[at] for at in fresh]
+            self._labels[places] = self.relabel(drawn)
+            self._is_written[places] = True
+        return batch._replace(labels=self._labels[rows, views])
+
+
 def relabelled(samples: Samples, relabel: Relabel) -> Samples:
     """Samples with new labels; stored views get theirs once and for all."""
     if isinstance(samples, PartlyStored):
         return samples.each(lambda part: relabelled(part, relabel))
-    drawn = Relabelled(samples, relabel)
-    if not isinstance(samples, BankSamples):
-        return drawn
-    views = samples.bank.views
-    rows = max(1, VIEWS_AT_ONCE // views)
-    labels = _scratch((len(samples), views, *samples.label_shape))
-
-    def label(some: range) -> None:
-        written = drawn.batch([Pick(row, view) for row in some for view in range(views)]).labels
-        labels[some.start : some.stop] = written.view(len(some), views, *samples.label_shape)
-
-    every = range(len(samples))
-    for _ in on_every_core(label, [every[at : at + rows] for at in every[::rows]]):
-        pass
-    result = copy(samples)
-    result.relabelled = labels
-    return result
+    if isinstance(samples, BankSamples | RelabelledOnce):
+        return RelabelledOnce(samples, relabel)
+    return Relabelled(samples, relabel)
 
 
 @torch.no_grad()

@@ -80,8 +80,7 @@ class BankSamples:
 
     def __init__(self, bank: FeatureBank, rows: Sequence[int], table: LookUp) -> None:
         self.bank, self.rows, self.table = bank, rows, table
-        self.relabelled: torch.Tensor | None = None
-        """Labels (photos, views, H, W) to be used instead of the stored ones."""
+        self.views = bank.views
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -97,12 +96,10 @@ class BankSamples:
         rows = [self.rows[pick.row] for pick in picks]
         views = [pick.visit % self.bank.views for pick in picks]
         features, stored = self.bank.read(rows, views)
-        if self.relabelled is None:
-            labels = torch.from_numpy(self.table[stored])
-        else:
-            labels = self.relabelled[[pick.row for pick in picks], views]
         stride = self.bank.recipe.label_stride
-        return Batch(labels, features=features.float(), label_stride=stride)
+        return Batch(
+            torch.from_numpy(self.table[stored]), features=features.float(), label_stride=stride
+        )
 
 
 class EncodedSamples:

@@ -4,26 +4,33 @@ What is drawn at each iteration is a function of the seed alone. Nothing here ha
 with training, so a resumed run asks for batch i and gets what an uninterrupted one got.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
-from typing import Protocol
 
 from recallseg.engine.samples.sets import Pick, Samples, joined
 from recallseg.methods import Batch
 
 
-class Stream(Protocol):
-    """Batches by number. Processes share a batch: each takes every `world`-th of its samples."""
+class Stream(ABC):
+    """Batches by number. Processes share a batch: each takes every `world`-th of its samples, so
+    that all of them together see what one alone would."""
+
+    size: int
 
     def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
         """One process's share of batch `number`."""
-        ...
+        return self.part(number, range(rank, self.size, world))
+
+    @abstractmethod
+    def part(self, number: int, places: Sequence[int]) -> Batch:
+        """The samples at some places of batch `number`."""
 
 
 @dataclass(frozen=True)
-class Shuffled:
+class Shuffled(Stream):
     """Every photo once, in a new order each time around."""
 
     samples: Samples
@@ -35,9 +42,10 @@ class Shuffled:
         positions = range(number * self.size, (number + 1) * self.size)
         return [shuffled_pick(len(self.samples), self.seed, position) for position in positions]
 
-    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
-        """One process's share of batch `number`."""
-        return self.samples.batch(self.picks(number)[rank::world])
+    def part(self, number: int, places: Sequence[int]) -> Batch:
+        """The samples at some places of batch `number`."""
+        picks = self.picks(number)
+        return self.samples.batch([picks[place] for place in places])
 
 
 def shuffled_pick(length: int, seed: str, position: int) -> Pick:
@@ -55,7 +63,7 @@ def shuffled(length: int, seed: str, visit: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class EvenlyFrom:
+class EvenlyFrom(Stream):
     """Batches that draw from several sets of samples, such as one per class, equally often."""
 
     members: Sequence[Samples]
@@ -72,22 +80,31 @@ class EvenlyFrom:
             picks.append((member, shuffled_pick(length, f"{self.seed}/{member}", turn)))
         return picks
 
-    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
-        """One process's share of batch `number`."""
-        mine = self.picks(number)[rank::world]
-        return joined([self.members[member].batch([pick]) for member, pick in mine])
+    def part(self, number: int, places: Sequence[int]) -> Batch:
+        """The samples at some places of batch `number`."""
+        picks = self.picks(number)
+        chosen = [picks[place] for place in places]
+        return joined([self.members[member].batch([pick]) for member, pick in chosen])
 
 
 @dataclass(frozen=True)
-class Interleaved:
-    """Every batch holds r_new samples of the step and r_old replayed ones."""
+class Interleaved(Stream):
+    """Every batch holds r_new samples of the step and r_old replayed ones, the new ones first."""
 
     new: Stream
     old: Stream
 
-    def batch(self, number: int, rank: int = 0, world: int = 1) -> Batch:
-        """One process's share of batch `number`, the new samples first."""
-        return joined([part.batch(number, rank, world) for part in (self.new, self.old)])
+    @property
+    def size(self) -> int:  # type: ignore[override]
+        """How many samples a batch has of both."""
+        return self.new.size + self.old.size
+
+    def part(self, number: int, places: Sequence[int]) -> Batch:
+        """The samples at some places of batch `number`."""
+        new = [place for place in places if place < self.new.size]
+        old = [place - self.new.size for place in places if place >= self.new.size]
+        parts = ((self.new, new), (self.old, old))
+        return joined([stream.part(number, some) for stream, some in parts if some])
 
 
 def shares(batch: int, ratio: float) -> tuple[int, int]:

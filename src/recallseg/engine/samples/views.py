@@ -11,8 +11,8 @@ from recallseg.data.dataset import SegmentationDataset
 from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.samples.sets import PhotoSamples, Samples, samples_of
 from recallseg.engine.session import Session
-from recallseg.engine.session.shared import BANK
-from recallseg.files import cache_root, remove_tree
+from recallseg.files import bank_root, remove_tree
+from recallseg.leases import in_turn, lease_beside
 from recallseg.model import Encoder
 from recallseg.model.bank import DiskBudget, FeatureBank
 from recallseg.model.native_bank import NATIVE_FILES, NativeBank
@@ -60,7 +60,7 @@ class Supply:
     """Folders of stored features and labels, and the photos that they are of."""
 
     def __post_init__(self) -> None:
-        folder, limit = cache_root() / BANK, self.session.config.bank.budget_gb * 2**30
+        folder, limit = bank_root(), self.session.config.bank.budget_gb * 2**30
         self.budget = DiskBudget(folder, limit)
         share = limit * VALIDATION_SHARE
         self.validation_budget = DiskBudget(folder, share, NATIVE_FILES, within=self.budget)
@@ -83,7 +83,7 @@ class Supply:
         encoder = self.session.fabric.to_device(encoder)
         views = views or config.bank.views
         seed = config.seed if config.bank.seed is None else config.bank.seed
-        bank = FeatureBank(cache_root() / BANK, photos.dataset, encoder, recipe, views, seed)
+        bank = FeatureBank(bank_root(), photos.dataset, encoder, recipe, views, seed)
         rows = photos.dataset.rows(photos.stems)
         self._fill(bank, rows, name)
         unstored = len(bank.missing(rows))
@@ -111,36 +111,41 @@ class Supply:
             return None
         self._recount()
         dataset = dataset.at(self.session.config.views.longer_side)
-        return NativeBank(cache_root() / BANK, dataset, encoder, self.validation_budget)
+        return NativeBank(bank_root(), dataset, encoder, self.validation_budget)
 
     def drop(self, but: SegmentationDataset | None = None) -> None:
         """Delete the features of training photos that were stored; `but` some are still wanted."""
         wanted = but and but.at(self.session.config.views.longer_side)
         for bank in [path for path, photos in self.banks.items() if photos != wanted]:
-            with self._turn(bank):
-                remove_tree(bank)
+            if self.session.processes.here.leads:
+                with self._turn(bank):
+                    remove_tree(bank)
             del self.banks[bank]
 
     def _turn(self, bank: Path) -> AbstractContextManager[None]:
         """Wait while another run stores features in the same bank, so that it is done once."""
         waiting = "waiting for the same features, which are stored by"
-        return self.session.turn(bank, waiting)
+        here, say = self.session.processes.here, self.session.reporter.say
+        return in_turn(lease_beside(bank), waiting, say, leads=here.leads)
 
     def _fill(self, bank: FeatureBank, rows: list[int], name: str) -> None:
-        """Encode what is missing while there is room, every process its share.
+        """Encode what is missing on this machine's disk while there is room, every process of the
+        machine its share.
 
-        What is encoded is up to the first process, so that all agree on it.
+        What is encoded is up to the first of them, so that all agree on it. Machines do not wait
+        for each other in their turns: those of two runs could do so for ever.
         """
-        fabric, reporter = self.session.fabric, self.session.reporter
+        here, reporter = self.session.processes.here, self.session.reporter
         if not self._sets:
             self._recount()
         with self._turn(bank.folder):
+            here.wait()
             missing = bank.missing(rows)
             room = self.budget.take(bank.bytes_per_photo, len(missing))
-            share = fabric.broadcast(missing[:room])[fabric.global_rank :: fabric.world_size]
+            share = here.from_first(missing[:room])[here.place :: here.count]
             with reporter.phase(f"{name}: encode", len(share)) as phase:
                 bank.fill(share, phase.advance)
-            fabric.barrier()
+            here.wait()
         self.banks[bank.folder] = bank.dataset
 
     def _recount(self) -> None:

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from recallseg.checksums import DIGESTS
 from recallseg.config import RunConfig
 from recallseg.data import SegmentationDataset
 from recallseg.data.kinds import is_held_out
 from recallseg.data.opening import open_training, open_validation
 from recallseg.data.verify import verify
+from recallseg.engine.session.session import Session
 from recallseg.scenario import Scenario
 from recallseg.scenario.build import open_scenario
 
@@ -35,6 +37,17 @@ class RunData:
         for dataset in (train, val):
             verify(dataset)
         return cls(scenario, train, val)
+
+
+def in_all_processes(session: Session, data: RunData | None) -> RunData:
+    """The data of a run that its first process opened, in each of them.
+
+    With it comes what files hold, so that the others do not read all of them for their keys.
+    """
+    opened, digests = session.processes.from_first(lambda: (data, DIGESTS))
+    DIGESTS.update(digests)
+    assert opened is not None
+    return opened
 
 
 def scenario_of(config: RunConfig, presence: Path | None = None) -> Scenario:

@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from lightning_fabric import Fabric
 from recallseg.allocator import keep_large_blocks
 from recallseg.checksums import check
 from recallseg.config import RunConfig
+from recallseg.engine.session.processes import Processes, check_launched
 from recallseg.engine.session.tracking import open_trackers
 from recallseg.files import atomic_path, write_json
 from recallseg.leases import in_turn, lease_beside
@@ -44,21 +46,29 @@ class Session:
         Without a folder nothing is kept: no journal and no state.
         """
         keep_large_blocks()
-        strategy = "ddp" if config.devices > 1 else "auto"
+        check_launched(config)
         fabric = Fabric(
             accelerator=config.accelerator,
             devices=config.devices,
-            strategy=strategy,
+            num_nodes=config.nodes or 1,
+            strategy="ddp" if config.processes > 1 else "auto",
             precision=config.precision,
         )
         fabric.launch()
         torch.manual_seed(config.seed)
         if folder is None:
             return cls(config, fabric, Reporter(), Path())
+        if config.nodes:
+            Processes(fabric).check_shared(folder.path)
         main = fabric.is_global_zero
         fabric.loggers.extend(open_trackers(config, folder.path) if main else ())
         reporter = Reporter(folder.journal, fabric.log_dict) if main else Silent()
         return cls(config, fabric, reporter, folder.state, _seconds(folder.state / CLOCK))
+
+    @cached_property
+    def processes(self) -> Processes:
+        """This process and those that share its work."""
+        return Processes(self.fabric, self.config.nodes or 1)
 
     def end(self) -> None:
         """Let trackers write what they still hold: the run came to its end."""

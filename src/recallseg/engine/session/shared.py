@@ -1,15 +1,18 @@
 """What runs share: step 0 is trained once for everything that it depends on."""
 
 from contextlib import AbstractContextManager
+from pathlib import Path
 
 import torch
 
 from recallseg.checksums import is_damaged, seal
 from recallseg.config import RunConfig
 from recallseg.data.dataset import SegmentationDataset
-from recallseg.files import cache_root, content_key, remove_tree
+from recallseg.data.opening import open_training
+from recallseg.engine.session.data import scenario_of
+from recallseg.files import bank_root, cache_root, content_key, remove_tree
 from recallseg.leases import Say, in_turn, lease_beside
-from recallseg.methods import Method
+from recallseg.methods import Method, build_method, method_class
 from recallseg.model.geometry import GEOMETRY
 from recallseg.runs.folder import RunFolder
 from recallseg.scenario import Step
@@ -40,7 +43,7 @@ def step_0_key(
         config.views.model_dump(),
         config.optim.model_dump(),
         config.seed,
-        config.devices,
+        config.processes,
         config.precision,
         *own_loss,
         *_stored_views(config),
@@ -51,6 +54,13 @@ def _stored_views(config: RunConfig) -> list[object]:
     """What step 0 depends on where it is trained on stored views, as it is on a fixed encoder."""
     bank = config.bank
     return [bank.enabled, bank.views, bank.seed] if config.model.tail else []
+
+
+def first_step_key(config: RunConfig) -> str:
+    """The key of the step 0 of a run that is still to come, by its data as they are now."""
+    method = method_class(config.method.name)
+    scenario = build_method(config.method).steps(scenario_of(config))
+    return step_0_key(config, scenario[0], open_training(config.data), method)
 
 
 class SharedStep0:
@@ -77,10 +87,9 @@ class SharedStep0:
         seal(self.folder.path)
 
 
-def cache_folders() -> dict[str, int]:
-    """The kinds of things in the cache, with the bytes that each takes."""
-    from recallseg.model.bank import bytes_on_disk
-
-    root = cache_root()
-    kinds = sorted(path.name for path in root.glob("[!.]*") if path.is_dir())
-    return {kind: bytes_on_disk(root / kind) for kind in kinds}
+def cache_folders() -> dict[str, Path]:
+    """Where each kind of thing in the cache lies."""
+    kinds = {path.name: path for path in sorted(cache_root().glob("[!.]*")) if path.is_dir()}
+    if bank_root().is_dir():
+        kinds[BANK] = bank_root()
+    return kinds

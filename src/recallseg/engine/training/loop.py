@@ -149,11 +149,15 @@ def train(
     every = max(1, training.iterations // JOURNAL_LINES)
     saved = time.monotonic()
     batches = _batches(session, training, stream, start)
-    with session.reporter.phase(training.name, training.iterations, start) as phase:
+    with (
+        session.reporter.phase(training.name, training.iterations, start) as phase,
+        session.processes.sharing_batches(),
+    ):
         for iteration in range(start, training.iterations):
             rate = learning_rate(optim, iteration, training.iterations)
             set_learning_rate(optimizer, rate, iteration / training.iterations)
             value = _step(fabric, wrapped, optimizer, batches, loss, optim.accumulate)
+            value = session.processes.mean(value)
             training.check(math.isfinite(value), "the loss is", iteration)
             if average:
                 average.update(iteration)

@@ -13,7 +13,7 @@ from torch import Tensor
 from recallseg.data.decoding import read_photo
 from recallseg.data.folder import PHOTO_ENDINGS
 from recallseg.errors import RecallsegError
-from recallseg.files import content_key
+from recallseg.files import content_key, file_digest
 from recallseg.progress import map_files
 
 HELD_OUT = 0.1
@@ -80,11 +80,8 @@ class ClassFolder:
 
     def signature(self) -> str:
         """A hash that changes whenever an image or the list of images does."""
-        stats = [
-            (path.parent.name, path.name, path.stat().st_size, path.stat().st_mtime_ns)
-            for path in self.paths
-        ]
-        return content_key(self.names, stats)
+        files = [(path.parent.name, path.name, file_digest(path)) for path in self.paths]
+        return content_key(self.names, files)
 
     def read(self, side: int) -> Tensor:
         """All images as bytes (N,3,side,side): the largest centred square of each, resized."""

@@ -1,0 +1,1 @@
+"""Where the runs of a table are done: in this process, in several, on Ray or on SLURM."""
