@@ -69,5 +69,5 @@ def _checksum(tensors: Mapping[str, Tensor], about: Mapping[str, str]) -> str:
     total = hashlib.sha256(json.dumps(about, sort_keys=True).encode())
     for key, tensor in sorted(tensors.items()):
         total.update(json.dumps([key, str(tensor.dtype), [*tensor.shape]]).encode())
-        total.update(tensor.numpy())
+        total.update(tensor.numpy().tobytes())
     return total.hexdigest()
