@@ -1,6 +1,7 @@
 """The table of ratios is whole; whether its numbers are good is not for tests."""
 
 import json
+import math
 
 import pytest
 from commands import recallseg
@@ -23,7 +24,7 @@ def test_pieces_of_work_are_timed_in_turns_after_one_to_warm_up():
 def test_the_parts_of_a_run_are_compared_with_what_they_cannot_do_without(tmp_path):
     ratios = bench_parts(tiny_config(tmp_path / "voc"), photos=4, iterations=2)
     assert [name.partition(":")[0] for name in ratios] == KINDS
-    assert min(ratios.values()) > 0
+    assert all(map(math.isfinite, ratios.values()))
     assert "bank: the same over 16 iterations, encoding included" in ratios
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,11 +74,16 @@ class Parts:
         supply = Supply(Session(config, self.session.fabric, self.session.reporter, Path()))
         return supply.samples(self.model.encoder, photos, "bench")
 
-    def steps(self, samples: Samples) -> Callable[[], None]:
-        """A short training as it is in a run."""
+    def trainings(self, samples: Samples, name: str) -> dict[str, Callable[[], None]]:
+        """A short training as it is in a run, and one that is three times as long."""
         stream = Shuffled(samples, self.config.increment.batch, "bench")
-        training = Training("bench", self.config.increment, self.iterations)
-        return lambda: train(self.session, training, self.model, stream, plain_loss)
+        works = {}
+        for times in (1, 3):
+            training = Training("bench", self.config.increment, times * self.iterations)
+            works[f"{name} × {times}"] = partial(
+                train, self.session, training, self.model, stream, plain_loss
+            )
+        return works
 
     def training(self) -> dict[str, float]:
         """The plain path and the bank, and what storing features costs."""
@@ -85,10 +91,13 @@ class Parts:
         stored: list[Samples] = []
         fill = seconds_of(lambda: stored.append(self.samples(True)))
         photos = min(self.photos, len(self.stems))
-        bare, count = bare_step(self.model, self.config), self.iterations
-        works = {"plain": self.steps(plain), "bank": self.steps(stored[0])}
-        seconds = in_turns(works | {"bare": lambda: [bare() for _ in range(count)]})
-        step = {name: each / count for name, each in seconds.items()}
+        works: dict[str, Callable[[], object]] = {"bare": bare_step(self.model, self.config)}
+        works |= self.trainings(plain, "plain") | self.trainings(stored[0], "bank")
+        times = in_turns(works)
+        step = {  # what beginning and ending take is in both trainings
+            name: (times[f"{name} × 3"] - times[f"{name} × 1"]) / (2 * self.iterations)
+            for name in ("plain", "bank")
+        } | {"bare": times["bare"]}
         shipped = sum(
             iterations_for(self.config.increment, len(s.new_classes), len(s.images), "disjoint")
             for s in self.scenario[1:]

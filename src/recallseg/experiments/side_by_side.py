@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+import time
+from functools import partial
 from typing import IO
 
 from recallseg.config import RunConfig
@@ -35,9 +37,9 @@ class Trainee:
         pipe.write("train\n")
         pipe.flush()
 
-    def finish(self) -> None:
-        """Wait until it has."""
-        self._pipe(self.process.stdout).readline()
+    def finish(self) -> float:
+        """Wait until it has; the seconds of CPU that it took."""
+        return float(self._pipe(self.process.stdout).readline())
 
     def close(self) -> None:
         """End it."""
@@ -50,7 +52,7 @@ def bench_side_by_side(config: RunConfig, iterations: int) -> dict[str, float]:
     """How long two trainings at once take, over the same two in turn.
 
     As `table --jobs 2` has them, with half the cores each; as two `run` commands; and as they were
-    before idle threads slept.
+    before idle threads slept. CPU time tells of the same where a machine does other things too.
     """
     cores = usable_cores()
     plain = {name: value for name, value in os.environ.items() if name != WAIT}
@@ -59,42 +61,52 @@ def bench_side_by_side(config: RunConfig, iterations: int) -> dict[str, float]:
         "passive": plain | kept_to(cores),
         "spinning": plain | kept_to(cores) | {WAIT: "ACTIVE"},
     }
-    pairs = {
-        kind: [Trainee(config, iterations, environment) for _ in range(2)]
-        for kind, environment in kinds.items()
+    cpu: dict[str, list[float]] = {}
+
+    def at_once(pair: list[Trainee], name: str) -> None:
+        for each in pair:
+            each.begin()
+        cpu.setdefault(name, []).append(sum(each.finish() for each in pair))
+
+    def one_by_one(pair: list[Trainee], name: str) -> None:
+        for each in pair:
+            each.begin()
+            cpu.setdefault(name, []).append(each.finish())
+
+    pairs = {kind: [Trainee(config, iterations, kinds[kind]) for _ in range(2)] for kind in kinds}
+    works = {
+        f"{kind} {word}": partial(way, pair, f"{kind} {word}")
+        for kind, pair in pairs.items()
+        for word, way in (("at once", at_once), ("in turn", one_by_one))
     }
-
-    def at_once(kind: str) -> None:
-        for each in pairs[kind]:
-            each.begin()
-        for each in pairs[kind]:
-            each.finish()
-
-    def one_by_one(kind: str) -> None:
-        for each in pairs[kind]:
-            each.begin()
-            each.finish()
-
-    works = {f"{kind} at once": lambda kind=kind: at_once(kind) for kind in kinds}
-    works |= {f"{kind} in turn": lambda kind=kind: one_by_one(kind) for kind in kinds}
     try:
         times = in_turns(works, rounds=5)
     finally:
-        for pair in pairs.values():
-            for each in pair:
-                each.close()
-    alone = times["passive in turn"]
+        for each in (trainee for pair in pairs.values() for trainee in pair):
+            each.close()
+    spent = {name: sum(seconds) for name, seconds in cpu.items()}
     return {
-        "cores: two runs at once, half the cores each, over in turn": times["half at once"] / alone,
-        "cores: two runs at once, all cores each, over in turn": times["passive at once"] / alone,
-        "cores: the same with spinning threads": times["spinning at once"]
-        / times["spinning in turn"],
-        "cores: one run, passive over spinning": alone / times["spinning in turn"],
+        f"cores: {words}{unit}": taken[first] / taken[second]
+        for unit, taken in (("", times), (" (CPU)", spent))
+        for words, first, second in (
+            (
+                "two runs at once, half of them each, over in turn",
+                "half at once",
+                "passive in turn",
+            ),
+            (
+                "two runs at once, all of them each, over in turn",
+                "passive at once",
+                "passive in turn",
+            ),
+            ("the same with spinning threads", "spinning at once", "spinning in turn"),
+            ("one run, sleeping over spinning", "passive in turn", "spinning in turn"),
+        )
     }
 
 
 def main() -> None:
-    """Train on made-up batches whenever a line comes in, and say so."""
+    """Train on made-up batches whenever a line comes in, and say how much CPU time it took."""
     import torch
 
     from recallseg.methods import Batch, plain_loss
@@ -106,10 +118,11 @@ def main() -> None:
     size = model(photos.byte()).logits.shape[-2:]
     batch = Batch(torch.randint(0, 16, (config.optim.batch, *size)), photos=photos.byte())
     for _ in sys.stdin:
+        before = time.process_time()
         for _ in range(int(sys.argv[1])):
             plain_loss(model, batch).backward()  # type: ignore[no-untyped-call]
             model.zero_grad(set_to_none=True)
-        sys.stdout.write("done\n")
+        sys.stdout.write(f"{time.process_time() - before}\n")
         sys.stdout.flush()
 
 
