@@ -23,6 +23,7 @@ os.environ |= {
     "OMP_NUM_THREADS": "1",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_raylet_start_wait_time_s": "300",
+    "RAY_agent_register_timeout_ms": "600000",
 }
 
 import ray

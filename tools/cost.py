@@ -85,6 +85,22 @@ def of_run(config: RunConfig, presence: Path | None) -> tuple[str, float, float]
     return key, first, later
 
 
+def bank_at_most(config: RunConfig, presence: Path | None) -> list[float]:
+    """How many times as many operations the plain path takes as stored features: in a step, and
+    over all later steps of a run with the encoding of their views; both freeze the encoder."""
+    scenario = opened(config.data, config.scenario, presence)
+    encoder, decoder = operations(config.model.model_dump_json(), config.views.crop)
+    optim, learning = config.increment, LEARNING * decoder
+    drawn = stored = 0
+    for step in scenario[1:]:
+        size = (len(step.new_classes), len(step.images), scenario.setup)
+        drawn += iterations_for(optim, *size) * optim.batch * optim.accumulate
+        stored += len(step.images) * config.bank.views
+    plain = drawn * (encoder + learning)
+    ratios = (encoder + learning) / learning, plain / (drawn * learning + stored * encoder)
+    return [round(each, 2) for each in ratios]
+
+
 def main() -> None:
     """Print the sums."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -94,7 +110,7 @@ def main() -> None:
     chosen = parser.parse_args()
     steps_0: dict[str, float] = {}
     runs: dict[str, float] = {}
-    every_step_0, of_photo = 0.0, {}
+    every_step_0, of_photo, bank = 0.0, {}, {}
     for cell in plan_table(chosen.table, [], Path("runs")):
         for _, config in cell.runs:
             key, first, later = of_run(config, chosen.presence)
@@ -105,12 +121,15 @@ def main() -> None:
                 round(each / 1e9, 2) for each in one
             ]
             runs[f"{cell.row} {cell.scenario} {cell.setup}"] = later
+            if cell.row == "FT":
+                bank[f"{cell.scenario} {cell.setup}"] = bank_at_most(config, chosen.presence)
     longest = max(runs, key=lambda name: runs[name])
     hours = 3600 * chosen.tflops * 1e12
     about = {
         "runs": len(runs),
         "different_step_0": len(steps_0),
         "gflop_of_a_photo": of_photo,
+        "bank_at_most_in_a_step_and_in_ft": bank,
         "step_0_pflop_not_shared": round(every_step_0 / 1e15),
         "step_0_pflop": round(sum(steps_0.values()) / 1e15),
         "later_pflop": round(sum(runs.values()) / 1e15),

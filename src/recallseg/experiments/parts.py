@@ -77,7 +77,7 @@ class Parts:
     def trainings(self, samples: Samples, name: str) -> dict[str, Callable[[], None]]:
         """A short training as it is in a run, and one that is three times as long."""
         stream = Shuffled(samples, self.config.increment.batch, "bench")
-        works = {}
+        works: dict[str, Callable[[], None]] = {}
         for times in (1, 3):
             training = Training("bench", self.config.increment, times * self.iterations)
             works[f"{name} × {times}"] = partial(
