@@ -6,7 +6,7 @@ from typing import Any
 
 from recallseg.config import RunConfig
 from recallseg.engine.runner import run
-from recallseg.experiments.parts import bare_step
+from recallseg.experiments.bare import bare_step
 from recallseg.experiments.timing import in_turns, separate_cache
 from recallseg.files import bank_root
 from recallseg.model.bank import bytes_on_disk
