@@ -157,7 +157,7 @@ def test_a_run_tells_how_far_it_is_by_the_iterations_of_all_its_trainings(tmp_pa
     noticing(ProgressReport("step 1", 4, 25))
     told = noticing.notice("step 1")
     assert told["share"] == 19 / 40
-    assert told["left"] == pytest.approx(told["seconds"] / 4 * 21, abs=0.1)
+    assert told["left"] == pytest.approx(told["seconds"] / 4 * 21, abs=0.4)  # both are rounded
 
 
 SHORT_LIFE = """
