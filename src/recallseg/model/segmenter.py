@@ -27,6 +27,11 @@ class Segmenter(nn.Module):
         self.encoder = encoder
         self.decoder = decoder
 
+    def pretrained(self) -> list[nn.Module]:
+        """The parts that started with somebody else's weights, which learn at a rate of their own."""
+        tail = self.decoder.tail
+        return [self.encoder.body, *([tail] if tail else [])]
+
     def fingerprint(self) -> str:
         """SHA-256 of all that the model's answers depend on; changes with every weight."""
         digest = hashlib.sha256(self.encoder.fingerprint().encode())

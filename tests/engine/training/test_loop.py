@@ -19,9 +19,10 @@ class OneWeight(nn.Module):
 
     def __init__(self):
         super().__init__()
-        self.encoder = nn.Module()
-        self.encoder.body = nn.Identity()
         self.weight = nn.Parameter(torch.ones(2, 2))
+
+    def pretrained(self):
+        return []
 
     def forward(self, values):
         return (self.weight * values).square().sum()

@@ -34,9 +34,7 @@ def build_optimizer(model: Segmenter, config: OptimConfig) -> torch.optim.Optimi
     Every group carries `scale`, its learning rate as a multiple of the schedule's, and `delay`, the
     share of the training in which it does not move.
     """
-    tail = model.decoder.tail
-    parts = (model.encoder.body, *([tail] if tail else []))
-    pretrained = {id(parameter) for part in parts for parameter in part.parameters()}
+    pretrained = {id(weight) for part in model.pretrained() for weight in part.parameters()}
     groups = []
     for is_old, scale, delay in (
         (True, config.encoder_lr_factor, config.encoder_delay),
