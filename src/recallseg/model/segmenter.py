@@ -28,7 +28,7 @@ class Segmenter(nn.Module):
         self.decoder = decoder
 
     def pretrained(self) -> list[nn.Module]:
-        """The parts that started with somebody else's weights, which learn at a rate of their own."""
+        """The parts that start with weights of others, and learn at a rate of their own."""
         tail = self.decoder.tail
         return [self.encoder.body, *([tail] if tail else [])]
 
