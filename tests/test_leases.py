@@ -48,6 +48,18 @@ def test_a_lease_is_held_once_and_taken_over_from_the_dead(tmp_path, holder):
     assert not (tmp_path / "lease").exists()
 
 
+@pytest.mark.parametrize("way", [alone, in_turn])
+def test_a_lease_of_a_process_killed_before_it_wrote_its_name_is_taken_over(
+    tmp_path, monkeypatch, way
+):
+    monkeypatch.setattr("recallseg.leases.EMPTY_SECONDS", 0.1)
+    lease = tmp_path / "lease"
+    lease.touch()
+    with way(lease, "held by", lambda _: None):
+        assert lease.stat().st_size > 0
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_cache_in_use_is_not_emptied(holder):
     (cache_root() / "bank" / "some").mkdir(parents=True)
     answer = recallseg("cache", "clear")

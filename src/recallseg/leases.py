@@ -21,6 +21,8 @@ from recallseg.files import cache_root, readable_disk_errors, remove_tree
 
 SECONDS = 30.0
 """A lease on another host that was not touched for so long belongs to nobody."""
+EMPTY_SECONDS = 2.0
+"""A lease that names nobody for so long belongs to nobody."""
 LONG_AGO = 24 * 3600.0
 """Seconds after which nobody writes into a temporary folder of the cache any more."""
 USERS = ".users"
@@ -154,10 +156,12 @@ def _in_turn(lease: SoftFileLease, waiting: str, say: Say) -> Held:
     path = Path(lease.lock_file)
     with readable_disk_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(Timeout):
-            return lease.acquire(timeout=1)
+        if held := _acquired(lease, seconds=1):
+            return held
         say(f"{waiting} {_holder(lease)}")
-        return lease.acquire(timeout=-1)
+        while not (held := _acquired(lease, seconds=SECONDS)):
+            pass
+        return held
 
 
 def _taken(lease: SoftFileLease, say: Say) -> Held | None:
@@ -166,14 +170,48 @@ def _taken(lease: SoftFileLease, say: Say) -> Held | None:
     Whether a process of another host lives is seen by its lease being touched.
     """
     with readable_disk_errors(Path(lease.lock_file)):
-        with contextlib.suppress(Timeout):
-            return lease.acquire(timeout=0)
+        if held := _acquired(lease, seconds=0):
+            return held
         owner = lease.owner
         if owner is not None and owner.hostname == _this_host():
             return None
         say(f"looking for {SECONDS:.0f} s whether {_holder(lease)} still lives")
-        with contextlib.suppress(Timeout):
-            return lease.acquire(timeout=SECONDS + 5)
+        return _acquired(lease, seconds=SECONDS + 5)
+
+
+def _acquired(lease: SoftFileLease, seconds: float) -> Held | None:
+    """Take a lease that is free, or becomes free in so many seconds."""
+    with contextlib.suppress(Timeout):
+        return lease.acquire(timeout=0)
+    _drop_if_empty(Path(lease.lock_file))
+    with contextlib.suppress(Timeout):
+        return lease.acquire(timeout=seconds)
+    return None
+
+
+def _drop_if_empty(path: Path) -> None:
+    """Delete a lease that stays without a name: its process was killed before it wrote one.
+
+    To filelock such a file is a lock of an old version, which nobody may ever take over.
+    """
+    began, first = time.monotonic(), _identity_if_empty(path)
+    while first is not None and _identity_if_empty(path) == first:
+        if time.monotonic() - began < EMPTY_SECONDS:
+            time.sleep(EMPTY_SECONDS / 20)
+            continue
+        aside = path.with_name(f"{path.name}.empty.{uuid.uuid4().hex}")
+        with contextlib.suppress(FileNotFoundError):
+            path.rename(aside)
+            if aside.stat().st_size:  # somebody else was quicker, and this is the new lease: back
+                with contextlib.suppress(FileExistsError):
+                    path.hardlink_to(aside)
+            aside.unlink()
+
+
+def _identity_if_empty(path: Path) -> tuple[int, int] | None:
+    with contextlib.suppress(FileNotFoundError):
+        seen = path.stat()
+        return None if seen.st_size else (seen.st_ino, seen.st_mtime_ns)
     return None
 
 
