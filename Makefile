@@ -6,6 +6,8 @@ PIP    := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-versio
 PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
+# Where bytecode is not stored, every process that a test starts would compile torch anew.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo test coverage lint format docs types setup clean
 .DEFAULT_GOAL := help

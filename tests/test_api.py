@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 from drawn import draw_pair, write_folder
 from PIL import Image
-from tiny import TINY
+from tiny import TINY_SETTINGS
 
 from recallseg import Learner, ProgressReport
-from recallseg.config import load_preset
 from recallseg.errors import RecallsegError
 from recallseg.runs.folder import RunFolder
 
-KEYWORDS = load_preset("learn", TINY).model_dump(mode="json", exclude={"data", "scenario"})
 """The settings of a tiny model as keywords, instead of as words."""
 
 
@@ -35,7 +33,7 @@ def taught(tmp_path_factory):
             names=["cat"],
             source="none",
             on_progress=heard.append,
-            **KEYWORDS,
+            **TINY_SETTINGS,
         )
     return model, heard
 

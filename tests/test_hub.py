@@ -8,10 +8,9 @@ from commands import recallseg
 from drawn import draw_pair, write_folder
 from hub_server import TOKEN, Hub
 from running import running
-from tiny import TINY
+from tiny import TINY_SETTINGS
 
 from recallseg import Learner
-from recallseg.config import load_preset
 from recallseg.errors import RecallsegError
 from recallseg.runs.folder import RunFolder
 
@@ -86,9 +85,8 @@ def test_the_commands_say_where_the_model_is(hub, model, tmp_path, monkeypatch):
 def test_what_was_pulled_goes_on_learning(hub, tmp_path):
     for name in ("cat", "cow"):
         write_folder(tmp_path / name, {f"p{i}": [1] for i in range(6)}, ["background", name])
-    settings = load_preset("learn", TINY).model_dump(mode="json", exclude={"data", "scenario"})
     given = Learner.open(tmp_path / "given")
-    given.learn(tmp_path / "cat", source="none", **settings)
+    given.learn(tmp_path / "cat", source="none", **TINY_SETTINGS)
     given.push_to_hub("me/cats", token=TOKEN, endpoint=hub.address)
     shutil.rmtree(given.path)
     shutil.rmtree(tmp_path / "cat")

@@ -15,6 +15,7 @@ from recallseg.engine.runner import run
 from recallseg.engine.session.data import scenario_of
 from recallseg.errors import RecallsegError
 from recallseg.methods import METHODS, method_class
+from recallseg.model import Encoder
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
 
@@ -25,13 +26,24 @@ def replay(tmp_path):
     names = open_dataset("voc", "val", tiny_config(tmp_path / "voc").data.root).classes
     for label, name in enumerate(names):
         if label:
-            (tmp_path / "replay" / name).mkdir(parents=True)
-            for number in range(3):
-                photo, _ = draw_pair([label], size=(30, 26), seed=100 + number)
-                photo.save(tmp_path / "replay" / name / f"{number}.png")
+            own_photos(tmp_path, name, label)
     return tmp_path / "replay"
 
 
+def own_photos(tmp_path, name, label):
+    """A folder of replay photos, with three of a class more."""
+    (tmp_path / "replay" / name).mkdir(parents=True)
+    for number in range(3):
+        photo, _ = draw_pair([label], size=(30, 26), seed=100 + number)
+        photo.save(tmp_path / "replay" / name / f"{number}.png")
+    return tmp_path / "replay"
+
+
+SHIPPED_NETWORK = [
+    word for word in TINY if word.partition("=")[0] not in ("model.neck", "model.tail")
+]
+SHIPPED_NETWORK += ["model.neck=8", "helper.scope=model", "bank.replay_views=2"]
+"""As small, with the last stages of the network in the decoder and no helpers beside the models."""
 FORGETTING = {"source": "none", "allow_forgetting": True}
 
 
@@ -73,13 +85,18 @@ def small(folder, names, each=6):
     return write_folder(folder, members, ["background", *names])
 
 
-def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch):
+@pytest.mark.parametrize(
+    ("settings", "files"),
+    [(TINY, ("decoder", "helper")), (SHIPPED_NETWORK, ("decoder",))],
+    ids=["whole encoder", "tail"],
+)
+def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch, settings, files):
     """Step by step with the earlier photos deleted, the numbers are those of one run."""
     monkeypatch.setattr(learn_call, "HANDFUL", 1)
     folders = write_steps(tmp_path)
     model, options = tmp_path / "model", {"source": f"folder:{replay}", "val": tmp_path / "val"}
     for folder in folders:
-        lived = learn(model, folder, overrides=TINY, **options)
+        lived = learn(model, folder, overrides=settings, **options)
         shutil.rmtree(folder)
 
     config = load_config(model / "config.yaml")
@@ -92,7 +109,7 @@ def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch):
     benchmark = run(config.model_copy(update=changes), tmp_path / "benchmark")
     assert [step["miou"] for step in lived["steps"]] == [s["miou"] for s in benchmark["steps"]]
     for step in range(3):
-        for part in ("decoder", "helper"):
+        for part in files:
             one = (model / f"step-{step}/{part}.safetensors").read_bytes()
             assert one == (tmp_path / f"benchmark/step-{step}/{part}.safetensors").read_bytes()
     known = json.loads((model / "classes.json").read_text())
@@ -100,6 +117,25 @@ def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch):
         len(step.images) for step in scenario_of(tiny_config(tmp_path / "voc"))
     ]
     assert all(known["photo_bytes"])
+
+
+def test_no_photo_of_a_step_is_encoded_twice(tmp_path, monkeypatch):
+    seen, encode = [], Encoder.forward
+
+    def watched(encoder, photos):
+        seen.extend(photo.numpy().tobytes() for photo in photos if photo.any())
+        return encode(encoder, photos)
+
+    monkeypatch.setattr(Encoder, "forward", watched)
+    monkeypatch.setattr(learn_call, "HANDFUL", 1)
+    first, second = small(tmp_path / "a", ["cat"]), small(tmp_path / "b", ["dog"])
+    options = {"source": f"folder:{own_photos(tmp_path, 'cat', 3)}", "overrides": SHIPPED_NETWORK}
+    learn(tmp_path / "model", first, **options)
+    assert len(seen) == len(set(seen)) == 6 * 2
+    seen.clear()
+    learn(tmp_path / "model", second, **options)
+    looked_at_whole_for_the_filters = 3
+    assert len(seen) == len(set(seen)) == (6 + 3) * 2 + looked_at_whole_for_the_filters
 
 
 def test_a_stopped_step_leaves_the_old_model_and_can_go_on(tmp_path, monkeypatch):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from drawn import draw_pair, write_folder, write_voc
+from omegaconf import OmegaConf
 
 from recallseg.config import RunConfig, dump_config, validate
 from recallseg.data.shrink import save_mask
@@ -21,11 +22,13 @@ TINY = [
     "model.encoder=mobilenetv2_035",
     "model.weights=none",
     "model.neck=null",
+    "model.tail=null",
     "model.neck_stride=8",
     "views.crop=33",
     "views.scale=[0.8,1.2]",
     "views.label_stride=1",
-    "bank.views=2",
+    *("bank.views=2", "bank.replay_views=null", "bank.seed=null"),
+    "helper.scope=step",
     "replay.images_per_class=3",
     "replay.filters.present=false",
     *(f"optim.{key}={value}" for key, value in OPTIM.items()),
@@ -35,6 +38,8 @@ TINY = [
     *(f"helper.optim.{key}={value}" for key, value in OPTIM.items()),
 ]
 """`tiny_config` as words for `recallseg learn`."""
+TINY_SETTINGS = OmegaConf.to_container(OmegaConf.from_dotlist(TINY))
+"""The same as keywords for `Learner.learn`."""
 
 
 def tiny_config(root: Path, **changes) -> RunConfig:
