@@ -30,7 +30,7 @@ def config_of(data, method, train_encoder, **changes):
     if method == "lwf_mc":  # sums over channels, and would diverge
         rate, settings["optim__lr"] = 0.0005, 0.005
     steady = {"lr": rate, "end_lr": rate / 5, "batch": 4, "iterations_per_class": 12}
-    return tiny_config(data, **settings | {"increment": steady, "checkpoint_seconds": 0} | changes)
+    return tiny_config(data, **settings | {"increment": steady} | changes)
 
 
 def metrics(result):
@@ -54,10 +54,11 @@ def test_two_steps(method, train_encoder, data, tmp_path):
     decoders = [load_file(tmp_path / f"run/step-{k}/decoder.safetensors") for k in range(3)]
     assert [len(weights["branches.0.bias"]) for weights in decoders] == [19, 20, 21]
 
+    saved_often = config_of(data, method, train_encoder, checkpoint_seconds=0)
     with pytest.raises(KeyboardInterrupt):
-        run(config, tmp_path / "again", trainer=interrupted("step 2", 5))
+        run(saved_often, tmp_path / "again", trainer=interrupted("step 2", 5))
     assert not (tmp_path / "again/step-2/decoder.safetensors").exists()
-    assert metrics(run(config, tmp_path / "again")) == metrics(result)
+    assert metrics(run(saved_often, tmp_path / "again")) == metrics(result)
     memories = [list((tmp_path / name).rglob("method.safetensors")) for name in ("run", "again")]
     assert len(memories[0]) == (3 if (method, train_encoder) == ("sdr", True) else 0)
     for one, other in zip(*map(sorted, memories), strict=True):
