@@ -1,6 +1,7 @@
 """`recallseg bench`: measure what the design promises."""
 
 import json
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +12,13 @@ from recallseg.cli.arguments import Model, check_model
 app = typer.Typer(help="Measure what the design promises; without a name, all ratios at once.")
 
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write the numbers to this file.")]
+
+
+class FrozenPart(StrEnum):
+    """What of a decoder `bench ceiling` can take over from step 0."""
+
+    TAIL = "tail"
+    NECK = "neck"
 
 
 @app.callback(invoke_without_command=True)
@@ -66,13 +74,18 @@ def ceiling(
         list[str] | None, typer.Argument(help="key=value … of the decoder or its training")
     ] = None,
     iterations: Annotated[int, typer.Option(min=1, help="How long the decoder is trained.")] = 1200,
+    frozen: Annotated[
+        list[FrozenPart] | None,
+        typer.Option(help="A part of the decoder that stays as step 0 left it."),
+    ] = None,
     out: Out = None,
 ) -> None:
     """Train a fresh decoder on all classes at once, on the encoder that step 0 left frozen."""
     check_model(model)
     from recallseg.experiments.ceiling import bench_ceiling
 
-    _show(bench_ceiling(model, overrides or [], iterations), out)
+    parts = [part.value for part in frozen or []]
+    _show(bench_ceiling(model, overrides or [], iterations, parts), out)
 
 
 @app.command()
