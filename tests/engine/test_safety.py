@@ -215,6 +215,15 @@ def test_a_received_model_contacts_only_whom_the_command_names(first, model):
 def test_a_step_whose_weights_are_gone_is_not_learned_from_nothing(first, model):
     learn(model, first / "cow", **ALONE)
     (model / "step-0/decoder.safetensors").unlink()
+    assert Predictor.open(model).step == 1
     gone = r"step 0 .* are missing, and its photos are not there"
     with pytest.raises(RecallsegError, match=gone):
         learn(model, first / "hen", **ALONE)
+
+
+def test_an_earlier_step_does_not_answer_for_one_whose_weights_are_gone(first, model):
+    learn(model, first / "cow", **ALONE)
+    (model / "step-1/decoder.safetensors").unlink()
+    with pytest.raises(RecallsegError, match=r"step-1/decoder.safetensors is missing"):
+        Predictor.open(model)
+    assert Predictor.open(model, 0).step == 0

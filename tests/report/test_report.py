@@ -129,6 +129,13 @@ def test_a_killed_run_shows_what_is_there(tmp_path, root):
     assert "step 1" in text
 
 
+def test_a_run_that_lost_its_scores_is_shown_without_them(runs):
+    (runs / "ft" / "step-0" / "metrics.json").unlink()
+    text = page(read_runs([runs]), "title")
+    assert "step-0/metrics.json is not there any more" in text
+    assert "RECALL (Web)" in text
+
+
 def test_a_folder_without_a_run_is_a_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     for name in ("empty", "absent"):

@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,26 @@ def test_broken_scores_are_told(tmp_path, scores):
     path.write_text(json.dumps(scores))
     with pytest.raises(RecallsegError, match=r"metrics.json cannot be read"):
         RunFolder(tmp_path).scores(0)
+
+
+@pytest.mark.parametrize("spoil", [Path.mkdir, lambda path: path.symlink_to("nothing")])
+def test_what_is_no_file_is_told(tmp_path, spoil):
+    (tmp_path / "step-0").mkdir()
+    spoil(tmp_path / "step-0" / "metrics.json")
+    with pytest.raises(RecallsegError, match=r"metrics.json is not a file"):
+        RunFolder(tmp_path).scores(0)
+
+
+def test_a_last_step_that_lost_its_decoder_is_told(tmp_path):
+    folder = RunFolder(tmp_path)
+    folder.write_classes(CLASSES)
+    folder.write_scores(0, SCORES)
+    with pytest.raises(RecallsegError, match=r"decoder.safetensors is missing.*rollback"):
+        folder.check_last_step()
+    folder.step(0).decoder.touch()
+    folder.check_last_step()
+    folder.step(1).path.mkdir()
+    folder.check_last_step()
 
 
 def test_lines_of_the_manifest_are_checked_but_for_one_that_was_cut_off(tmp_path):

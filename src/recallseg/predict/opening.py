@@ -18,6 +18,8 @@ def open_model(
     """
     folder.check_format()
     finished = folder.finished_steps()
+    if step is None:
+        folder.check_last_step()
     if not finished:
         raise RecallsegError(f"{folder.path} has no finished step yet.")
     index = finished[-1] if step is None else step
@@ -41,6 +43,7 @@ def open_model(
 def open_steps(folder: RunFolder) -> dict[int, Segmenter]:
     """The model after every finished step; those on the encoder of step 0 share it."""
     models: dict[int, Segmenter] = {}
+    folder.check_last_step()
     for index in folder.finished_steps() or [0]:
         models[index], _ = open_model(folder, index, beside=models.get(0))
     return models

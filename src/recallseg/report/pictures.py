@@ -48,7 +48,9 @@ class Viewer:
     def __init__(self, all_series: Sequence[Series]) -> None:
         """Raises a RecallsegError if there are no photos or no predictions."""
         runs = {series.label: series.first for series in all_series}
-        self.runs = {label: run for label, run in runs.items() if _archive(run, 0).names()}
+        self.runs = {
+            label: run for label, run in runs.items() if run.steps and _archive(run, 0).names()
+        }
         if not self.runs:
             raise RecallsegError("no run kept its predictions (`keep_predictions`).")
         run = next(iter(self.runs.values()))

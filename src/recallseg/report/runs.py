@@ -81,7 +81,8 @@ class Run:
     def missing(self) -> str | None:
         """What is missing from the run, or None."""
         if self.result is not None:
-            return None
+            lost = len(self.steps) < len(self.result["steps"])
+            return f"step-{len(self.steps)}/metrics.json is not there any more" if lost else None
         planned = len(self.classes["steps"]) or None
         if not self.steps:
             return "no step was measured yet"

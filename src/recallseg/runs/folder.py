@@ -184,6 +184,13 @@ class RunFolder:
         count = len(record["steps"]) if record else 0
         return [index for index, step in self.steps() if step.decoder.is_file() and index < count]
 
+    def check_last_step(self) -> None:
+        """Refuse a folder whose last step lost its decoder: no other may pass for it."""
+        last = max(self.finished_steps(), default=-1)
+        for index, step in self.steps():
+            if index > last:
+                step.check_not_lost()
+
     @property
     def classes(self) -> ClassRecord | None:
         """What the channels mean; None before the first step."""

@@ -159,8 +159,10 @@ _ADAPTERS: dict[Any, TypeAdapter[Any]] = {}
 
 
 def read_record(path: Path, kind: Any) -> Any:  # noqa: ANN401
-    """The record in a JSON file, or None where there is no file; a broken one is an error."""
+    """The record in a JSON file, or None where nothing is; a broken one is an error."""
     if not path.is_file():
+        if path.exists() or path.is_symlink():
+            raise RecallsegError(f"{path} is not a file. Put back a copy of it, or take it away.")
         return None
     try:
         return read_text_record(check(path).read_bytes(), kind, str(path))

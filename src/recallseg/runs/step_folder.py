@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+from recallseg.checksums import DamagedError
+
 
 class StepFolder:
     """What a run folder holds of one step."""
@@ -25,6 +27,15 @@ class StepFolder:
         """What the model saw in every photo of the validation split."""
         self.samples = path / "samples"
         """Training photos, where a method stores some."""
+
+    def check_not_lost(self) -> None:
+        """That it lacks a decoder, but has what is written after it, is an error."""
+        later = (self.metrics, self.comparison, self.call, self.predictions)
+        if not self.decoder.is_file() and any(path.exists() for path in later):
+            raise DamagedError(
+                f"{self.decoder} is missing, though {self.path.name} had come to its end. Put back "
+                "a copy of it, go back with `recallseg rollback`, or name another step."
+            )
 
     def helper(self, label: int | None = None) -> Path:
         """The helper decoder of the step, or of one of its classes."""
