@@ -4,6 +4,7 @@ import json
 import shutil
 import threading
 from functools import partial
+from pathlib import Path
 
 import pytest
 from drawn import write_folder
@@ -227,3 +228,33 @@ def test_an_earlier_step_does_not_answer_for_one_whose_weights_are_gone(first, m
     with pytest.raises(RecallsegError, match=r"step-1/decoder.safetensors is missing"):
         Predictor.open(model)
     assert Predictor.open(model, 0).step == 0
+
+
+def test_a_call_killed_after_its_weights_were_written_still_comes_to_its_end(first, model):
+    class KilledError(BaseException):
+        pass
+
+    def killed(*_):
+        raise KilledError
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("recallseg.runs.taught_folder.TaughtFolder.write_call", killed)
+        with pytest.raises(KilledError):
+            learn(model, first / "cow", **ALONE)
+    before = weights(model)
+    with pytest.raises(RecallsegError, match="has not finished learning cow"):
+        learn(model, first / "hen", **ALONE)
+    learn(model, first / "cow", **ALONE)
+    assert (model / "step-1/call.json").is_file()
+    assert weights(model) == before
+    with pytest.raises(RecallsegError, match="knows cow already"):
+        learn(model, first / "cow", **ALONE)
+
+
+@pytest.mark.parametrize("spoil", [Path.mkdir, lambda path: path.symlink_to("nothing")])
+def test_a_helper_that_is_no_file_is_not_trained_from_nothing(first, model, spoil):
+    learn(model, first / "cow", **ALONE)
+    (model / "step-1/helper.safetensors").unlink()
+    spoil(model / "step-1/helper.safetensors")
+    with pytest.raises(RecallsegError, match="has not finished learning cow"):
+        learn(model, first / "hen", **ALONE)

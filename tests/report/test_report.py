@@ -136,6 +136,12 @@ def test_a_run_that_lost_its_scores_is_shown_without_them(runs):
     assert "RECALL (Web)" in text
 
 
+def test_scores_without_the_names_of_their_classes_are_a_sentence(runs):
+    (runs / "ft" / "classes.json").unlink()
+    with pytest.raises(RecallsegError, match=r"classes.json does not name them"):
+        read_runs([runs])
+
+
 def test_a_folder_without_a_run_is_a_sentence(tmp_path):
     (tmp_path / "empty").mkdir()
     for name in ("empty", "absent"):

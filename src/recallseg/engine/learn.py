@@ -70,6 +70,7 @@ def _learn(
         console.print(sentence, **PLAIN)
     known, seconds = folder.classes, _seconds(folder)
     _set_settings(call)
+    folder.begin_call(call.index)
     try:
         result = run(call.config, model, call.data)
     except RecallsegError:
@@ -94,6 +95,7 @@ def _learn(
             folder.write_comparison(call.index, comparison)
             for sentence in losses(comparison):
                 console.print(sentence, style="bold red", **PLAIN)
+    folder.end_call()
     return result
 
 
@@ -106,10 +108,11 @@ def _set_settings(call: LearnCall) -> None:
     """Put the call's settings in force; a training that others had begun cannot go on with them."""
     folder = call.folder
     if not TaughtFolder.is_one(folder.path):
+        folder.claim(call.config)
         return
-    unfinished = folder.config
+    before = folder.config
     folder.take_settings_back()
-    if unfinished != call.config:
+    if before != call.config:
         folder.forget_state()
     if folder.finished_steps():
         folder.set_settings_aside()
@@ -124,6 +127,7 @@ def _undo(call: LearnCall, known: ClassRecord | None) -> None:
         return
     folder.take_settings_back()
     folder.forget_state()
+    folder.end_call()
     remove_tree(step.path)
     if known is None:
         folder.forget_classes()

@@ -109,7 +109,8 @@ def _is_complete(folder: TaughtFolder, taught: Taught) -> bool:
     index = len(taught.steps) - 1
     step, scope = folder.step(index), folder.config.helper.scope
     helpers = {"one_class": len(taught.names), "model": 0}.get(scope, 1)
-    return step.decoder.is_file() and (index in taught.refined or len(step.helpers()) >= helpers)
+    has_helpers = index in taught.refined or len(step.helpers()) >= helpers
+    return step.decoder.is_file() and has_helpers and folder.begun_step != index
 
 
 def _unfinished(folder: TaughtFolder, taught: Taught) -> str:

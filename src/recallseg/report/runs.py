@@ -114,6 +114,11 @@ def read_run(path: Path) -> Run:
     while (scores := folder.scores(len(steps))) is not None:
         steps.append(scores)
     classes = folder.classes or {"channels": [], "steps": [], "initial": 0}
+    if len(classes["steps"]) < len(steps):
+        raise RecallsegError(
+            f"{path} has scores of {len(steps)} steps, but its classes.json does not name them. "
+            "Put back a copy of it."
+        )
     return Run(path, folder.config, classes, tuple(steps), folder.result)
 
 

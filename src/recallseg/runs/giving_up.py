@@ -27,6 +27,7 @@ def settle(folder: RunFolder) -> None:
 def _tidy(folder: TaughtFolder) -> None:
     """Bring everything in line with the classes; the weights go last, as they tell of it."""
     folder.take_settings_back()
+    folder.end_call()
     record, settings = folder.learned(), folder.config
     spec = "-".join(str(len(names)) for names in record["steps"])
     folder.forget_state()

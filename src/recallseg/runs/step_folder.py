@@ -43,7 +43,7 @@ class StepFolder:
 
     def helpers(self) -> list[Path]:
         """The helper decoders that are there."""
-        return sorted(self.path.glob("helper*.safetensors"))
+        return sorted(path for path in self.path.glob("helper*.safetensors") if path.is_file())
 
     def stored_masks(self) -> list[Path]:
         """The masks of the training photos that a method stored."""

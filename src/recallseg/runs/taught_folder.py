@@ -5,7 +5,7 @@ from pathlib import Path
 
 from recallseg.checksums import check
 from recallseg.config import RunConfig, load_config
-from recallseg.files import write_json, write_text
+from recallseg.files import readable_disk_errors, write_json, write_text
 from recallseg.runs.folder import RunFolder
 from recallseg.runs.older import as_written_today
 from recallseg.runs.records import CallRecord, ComparisonRecord, read_record
@@ -17,6 +17,22 @@ class TaughtFolder(RunFolder):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._settings_before = self.state / "config.before.yaml"
+        self._begun = path / ".begun"
+
+    @property
+    def begun_step(self) -> int | None:
+        """The step whose call of `recallseg learn` has something left to do."""
+        text = self._begun.read_text(encoding="utf-8") if self._begun.is_file() else ""
+        return int(text) if text.isdigit() else None
+
+    def begin_call(self, step: int) -> None:
+        """Remember that a call has something to do for a step."""
+        with readable_disk_errors(self._begun):
+            self._begun.write_text(str(step), encoding="utf-8")
+
+    def end_call(self) -> None:
+        """Remember that the last call left nothing to do."""
+        self._begun.unlink(missing_ok=True)
 
     def config_before(self, overrides: Sequence[str]) -> RunConfig:
         """The configuration without what an unfinished step changed, with `key=value` changes."""
