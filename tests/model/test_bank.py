@@ -143,3 +143,12 @@ def test_native_features_are_exact_and_kept_while_there_is_room(tmp_path, datase
     assert len(list(bank.folder.iterdir())) == 1
     bank.features(1, photo)
     assert len(list(bank.folder.iterdir())) == 1
+
+
+def test_a_folder_in_the_place_of_native_features_gives_way(tmp_path, dataset, encoder):
+    photo = to_tensors(*dataset.read(0))[0].as_subclass(torch.Tensor)[None]
+    bank = NativeBank(tmp_path / "bank", dataset, encoder, DiskBudget(tmp_path / "bank", 10**9))
+    place = bank.folder / "000000.safetensors"
+    (place / "something").mkdir(parents=True)
+    assert torch.equal(bank.features(0, photo), encoder(photo))
+    assert place.is_file()

@@ -9,7 +9,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from recallseg.data.dataset import SegmentationDataset
-from recallseg.files import atomic_path, content_key
+from recallseg.files import atomic_path, content_key, remove_tree
 from recallseg.model.bank import DiskBudget
 from recallseg.model.encoders import Encoder
 
@@ -39,6 +39,8 @@ class NativeBank:
         features: Tensor = self.encoder(photo)
         if path.is_file() or self.budget.take(features.nbytes):
             tensor = features.cpu().contiguous()
+            if path.is_dir():
+                remove_tree(path)
             with atomic_path(path) as temporary:
                 save_file({"features": tensor}, temporary, metadata={SUM: _sum(tensor)})
         else:
