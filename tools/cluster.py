@@ -33,7 +33,8 @@ from recallseg.data.toy.writing import write_scenes
 from recallseg.engine.session.shared import first_step_key
 from recallseg.experiments.places.on_ray import LOOPBACK, OBJECTS, OnRay
 from recallseg.experiments.places.place import Resources
-from recallseg.experiments.table import make_table, plan_table
+from recallseg.experiments.table import make_table
+from recallseg.experiments.table_spec import plan_table
 from recallseg.experiments.worker import read_notice
 from recallseg.files import write_json
 from recallseg.runs.folder import RunFolder

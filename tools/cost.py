@@ -19,7 +19,7 @@ from recallseg.config import ModelConfig, RunConfig
 from recallseg.config.schema import DataConfig, ScenarioConfig
 from recallseg.engine.session.data import scenario_of
 from recallseg.engine.training.optimisers import iterations_for
-from recallseg.experiments.table import plan_table
+from recallseg.experiments.table_spec import plan_table
 from recallseg.files import content_key
 from recallseg.methods import build_method
 from recallseg.model.building import build_model

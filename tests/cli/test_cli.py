@@ -226,7 +226,9 @@ def test_a_dry_run_of_a_table_lists_its_runs(tiny_file, tmp_path):
     runs = [("FT", 0), ("FT", 4), ("LwF", 0), ("LwF", 4)]
     assert [(each["row"], each["seed"]) for each in found] == runs
     assert len({each["folder"] for each in found}) == 4
-    assert "4 runs" in recallseg(*words).stdout
+    text = recallseg(*words).stdout
+    assert "4 runs" in text
+    assert "2 different step 0" in text
     assert not (tmp_path / "runs").exists()
 
 

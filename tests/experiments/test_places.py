@@ -19,7 +19,8 @@ from recallseg.config import dump_config
 from recallseg.experiments.places.here import SeveralProcesses
 from recallseg.experiments.places.place import Ended, Job, Resources
 from recallseg.experiments.schedule import Progress, carry_out, in_order
-from recallseg.experiments.table import make_table, plan_table
+from recallseg.experiments.table import make_table
+from recallseg.experiments.table_spec import plan_table
 from recallseg.experiments.worker import Noticing, notice_file, read_notice
 from recallseg.files import write_json
 from recallseg.progress import ProgressReport

@@ -1,12 +1,21 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
+from fabricated import fabricate, world
 from tiny import small_table
 
+from recallseg.config import load_preset
+from recallseg.engine.session.facts import row_record
 from recallseg.errors import RecallsegError
+from recallseg.experiments import schedule
 from recallseg.experiments.places import here
-from recallseg.experiments.table import make_table, plan_table, read_spec
+from recallseg.experiments.places.place import Ended
+from recallseg.experiments.schedule import first_steps
+from recallseg.experiments.table import Making, make_table
+from recallseg.experiments.table_spec import plan_table, read_spec
+from recallseg.methods import build_method
 
 TABLES = Path(__file__).parents[2] / "tables"
 
@@ -32,6 +41,7 @@ def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
     half = json.loads((tmp_path / "runs/small.json").read_text())
     assert [cell["seeds"] for cell in half["cells"]] == [[0, 1], [0]]
     assert half["cells"][1]["all_spread"] is None
+    assert half["runs"] == {"done": 3, "planned": 4}
 
     ran.clear()
     whole = make_table(spec, [], tmp_path / "runs")
@@ -39,6 +49,13 @@ def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "runs/small.json").read_text()) == whole
     assert whole["cells"][0] == half["cells"][0]
     assert [cell["row"] for cell in whole["cells"]] == ["FT", "MiB"]
+    assert whole["runs"] == {"done": 4, "planned": 4}
+    assert [cell["settings"] for cell in whole["cells"]] == [
+        {"method.name": "ft"},
+        {"method.name": "mib"},
+    ]
+    assert whole["settings"]["increment.iterations_per_class"] == 8
+    assert not {"seed", "scenario.spec", "data.root"} & {*whole["settings"]}
     for cell in whole["cells"]:
         results = [
             json.loads((tmp_path / "runs" / name / "result.json").read_text())
@@ -86,10 +103,87 @@ def test_a_rows_overrides_win_over_the_tables_and_the_commands_over_both(spec, t
     assert (mib.views.crop, mib.increment.lr, mib.increment.batch) == (17, 0.5, 3)
 
 
+def columns_of(groups):
+    seeds = {}
+    for group in groups:
+        numbers = [config.seed for _, config in group.runs]
+        seeds[f"{group.row} {group.scenario} {group.setup}"] = numbers
+    return seeds
+
+
+def test_rows_and_seeds_may_be_for_some_columns_only(spec, tmp_path):
+    spec.write_text(
+        """
+        configs: configs
+        scenarios: [19-1, 18-1]
+        setups: [disjoint, overlapped]
+        rows: {FT: ft, MiB: {config: mib, scenarios: [18-1], setups: [overlapped]}}
+        more_seeds: [{seeds: [4, 0, 7], rows: [FT], scenarios: [18-1]}, {seeds: [1], rows: [MiB]}]
+        """
+    )
+    assert columns_of(plan_table(spec, [], tmp_path)) == {
+        "FT 19-1 disjoint": [0],
+        "FT 19-1 overlapped": [0],
+        "FT 18-1 disjoint": [0, 4, 7],
+        "FT 18-1 overlapped": [0, 4, 7],
+        "MiB 18-1 overlapped": [0, 1],
+    }
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("more_seeds: [{seeds: [1], rows: [LwF]}]", "unknown row of the table 'LwF'. Known: FT"),
+        ("more_seeds: [{seeds: [1], scenarios: [15-1]}]", "scenario of the table '15-1'"),
+        ("more_seeds: [{seeds: [1], setups: [overlapped]}]", "setup of the table 'overlapped'"),
+    ],
+)
+def test_seeds_of_nothing_are_a_sentence(spec, line, sentence):
+    spec.write_text(f"configs: configs\nscenarios: [19-1]\nrows: {{FT: ft}}\n{line}\n")
+    with pytest.raises(RecallsegError, match=re.escape(sentence)):
+        read_spec(spec)
+
+
+def test_rows_that_ask_for_the_same_run_share_it(spec, tmp_path):
+    rows = "{FT: ft, same: {config: ft, overrides: [increment.batch=4]}, MiB: mib}"
+    spec.write_text(f"configs: configs\nscenarios: [18-1]\nrows: {rows}\n")
+    making = Making("small", [], tmp_path, list(plan_table(spec, [], tmp_path)))
+    first, second = making.missing()
+    assert [job.config.method.name for job in (first, second)] == ["ft", "mib"]
+    fabricate(first.folder, world(tmp_path / "drawn"), method__name="ft", pictures=False)
+    making.hear(Ended(first))
+    table = making.table()
+    assert table["runs"] == {"done": 1, "planned": 2}
+    assert [cell["row"] for cell in table["cells"]] == ["FT", "same"]
+    assert table["cells"][0]["all"] == table["cells"][1]["all"]
+
+
+def test_step_0_is_looked_up_once_for_runs_that_differ_later(monkeypatch):
+    asked = []
+    monkeypatch.setattr(schedule, "first_step_key", lambda config: asked.append(config) or "key")
+    words = (["replay.ratio=2"], ["helper.scope=shared"], ["increment.lr=0.5"], ["optim.lr=0.5"])
+    configs = [load_preset("small", each) for each in words]
+    assert first_steps(configs) == ["key"] * 4
+    assert asked == [configs[0], configs[3]]
+
+
 @pytest.mark.parametrize("path", sorted(TABLES.glob("*.yaml")), ids=lambda path: path.stem)
-def test_every_shipped_table_has_a_folder_of_its_own_for_each_run(path, tmp_path):
-    folders = [folder for group in plan_table(path, [], tmp_path) for folder, _ in group.runs]
-    assert len(set(folders)) == len(folders) > 0
+def test_runs_of_every_shipped_table_share_a_folder_only_if_they_are_the_same(path, tmp_path):
+    runs = [run for group in plan_table(path, [], tmp_path) for run in group.runs]
+    assert runs
+    assert len({config.model_dump_json() for _, config in runs}) == len(dict(runs))
+
+
+@pytest.mark.parametrize(("name", "cells", "runs"), [("toy", 189, 281), ("voc-mini", 60, 68)])
+def test_the_whole_tables_have_the_papers_rows(name, cells, runs, tmp_path):
+    groups = list(plan_table(TABLES / f"{name}-full.yaml", [], tmp_path))
+    assert len(groups) == cells
+    assert len({folder for group in groups for folder, _ in group.runs}) == runs
+    for group in groups:
+        for _, config in group.runs:
+            title = row_record(config, build_method(config.method))["title"]
+            assert group.row.split(", ")[0] == title
+            assert config.data.name == name
 
 
 def test_both_encoders_are_compared_at_the_same_cost(tmp_path):

@@ -20,6 +20,10 @@ def report(
     markdown: Annotated[
         bool, typer.Option("--markdown", help="Markdown tables instead of a page.")
     ] = False,
+    kept: Annotated[
+        bool,
+        typer.Option("--kept", help="A Markdown page of a folder of kept JSON, docs/results."),
+    ] = False,
 ) -> None:
     """Show the results of runs: one page that opens anywhere, or tables for a paper.
 
@@ -33,15 +37,33 @@ def report(
     from recallseg.report.runs import read_runs
 
     wanted = {formats.to_latex: latex, formats.to_csv: as_csv, formats.to_markdown: markdown}
-    if sum(wanted.values()) > 1:
-        raise RecallsegError("Choose one of --latex, --csv and --markdown.")
+    if sum(wanted.values()) + kept > 1:
+        raise RecallsegError("Choose one of --latex, --csv, --markdown and --kept.")
+    if kept:
+        _show(_kept_page(runs, out), out)
+        return
     all_runs = read_runs(runs)
     for as_text, is_wanted in wanted.items():
         if is_wanted:
-            text = as_text(tables(all_runs))
-            write_text(out, text) if out else typer.echo(text, nl=False)
+            _show(as_text(tables(all_runs)), out)
             return
     out = out or Path("report.html")
     with waiting("Drawing the report"):
         write_text(out, page(all_runs, title))
     typer.echo(out)
+
+
+def _kept_page(folders: list[Path], out: Path | None) -> str:
+    from recallseg.errors import RecallsegError
+    from recallseg.report.results_page import results_page
+
+    if len(folders) != 1:
+        raise RecallsegError("--kept makes a page of one folder of results; name just one.")
+    to_file = f" -o {out.as_posix()}" if out else ""
+    return results_page(folders[0], f"recallseg report {folders[0].as_posix()} --kept{to_file}")
+
+
+def _show(text: str, out: Path | None) -> None:
+    from recallseg.files import write_text
+
+    write_text(out, text) if out else typer.echo(text, nl=False)

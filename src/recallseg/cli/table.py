@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from recallseg.experiments.table import RunGroup
+    from recallseg.config import RunConfig
+    from recallseg.experiments.table_spec import RunGroup
 
 
 def table(
@@ -41,7 +42,8 @@ def table(
 
     if not spec.is_file():
         raise RecallsegError(f"The table {spec} does not exist.")
-    from recallseg.experiments.table import make_table, plan_table
+    from recallseg.experiments.table import make_table
+    from recallseg.experiments.table_spec import plan_table
     from recallseg.progress import messages
     from recallseg.report.page import write_report
 
@@ -69,7 +71,10 @@ def table(
 
 
 def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
-    """Every run of a table with its folder, in the order in which they would run."""
+    """Every run of a table with its folder, row by row, and how many there are to train."""
+    from recallseg.runs.folder import RunFolder
+
+    planned = [(group, folder, config) for group in groups for folder, config in group.runs]
     runs: list[dict[str, Any]] = [
         {
             "row": group.row,
@@ -77,9 +82,9 @@ def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
             "setup": group.setup,
             "seed": config.seed,
             "folder": str(folder),
+            "finished": RunFolder(folder).result_file.is_file(),
         }
-        for group in groups
-        for folder, config in group.runs
+        for group, folder, config in planned
     ]
     if as_json:
         typer.echo(json.dumps(runs, indent=2))
@@ -87,11 +92,31 @@ def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    shown = Table("method", "scenario", "seed", "folder", title=f"{len(runs)} runs")
+    shown = Table("method", "scenario", "seed", "folder", title=_counts(runs))
     for each in runs:
         split = f"{each['scenario']} {each['setup']}"
         shown.add_row(each["row"], split, str(each["seed"]), each["folder"])
     Console().print(shown, markup=False)
+    typer.echo(_different_first_steps([config for *_, config in planned]))
+
+
+def _counts(runs: list[dict[str, Any]]) -> str:
+    folders = {each["folder"] for each in runs}
+    finished = len({each["folder"] for each in runs if each["finished"]})
+    twice = f", {len(runs) - len(folders)} of them in two rows" if len(folders) < len(runs) else ""
+    done = f", {finished} finished" if finished else ""
+    return f"{len(folders)} runs{twice}{done}"
+
+
+def _different_first_steps(configs: "list[RunConfig]") -> str:
+    from recallseg.errors import RecallsegError
+    from recallseg.experiments.schedule import first_steps
+
+    try:
+        count = len(set(first_steps(configs)))
+    except RecallsegError as error:
+        return f"How many different step 0 they have is not known without their data. {error}"
+    return f"They have {count} different step 0, each of which is trained once."
 
 
 def _as_table(results: dict[str, Any]) -> "Table":

@@ -9,6 +9,7 @@ from pathlib import Path
 from rich.live import Live
 from rich.table import Table
 
+from recallseg.config import RunConfig
 from recallseg.engine.session.shared import first_step_key
 from recallseg.experiments.places.place import Ended, Job, Place
 from recallseg.experiments.worker import notice_file, read_notice
@@ -18,12 +19,27 @@ PAUSE = 0.5
 """Seconds between two looks at what runs."""
 
 
-def in_order(jobs: Iterable[Job]) -> list[Job]:
+LATER = {"increment", "helper", "replay"}
+"""Settings that are about later steps alone."""
+
+
+def first_steps(configs: Iterable[RunConfig]) -> list[str]:
+    """The key of each run's step 0, looked up once for runs that differ in later steps only."""
+    keys: dict[str, str] = {}
+    found = []
+    for config in configs:
+        beginning = config.model_dump_json(exclude=LATER)
+        if beginning not in keys:
+            keys[beginning] = first_step_key(config)
+        found.append(keys[beginning])
+    return found
+
+
+def in_order(jobs: Sequence[Job]) -> list[Job]:
     """One run for each step 0 that there is to train, then all others, which wait for theirs."""
     first: dict[str, Job] = {}
     others = []
-    for job in jobs:
-        key = first_step_key(job.config)
+    for job, key in zip(jobs, first_steps(job.config for job in jobs), strict=True):
         if key in first:
             others.append(replace(job, after=first[key].folder))
         else:

@@ -1,63 +1,24 @@
 """A grid of runs, methods × scenarios × setups × seeds, and the table they make."""
 
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import yaml
-from pydantic import ValidationError, field_validator
-
-from recallseg.config import RunConfig, Section, load_config, problems
+from recallseg.config import RunConfig
 from recallseg.errors import RecallsegError
 from recallseg.experiments.places.here import ThisProcess
 from recallseg.experiments.places.place import Ended, Job, Place
 from recallseg.experiments.schedule import carry_out, in_order
-from recallseg.files import read_text, write_json
+from recallseg.experiments.table_spec import RunGroup, plan_table
+from recallseg.files import write_json
 from recallseg.leases import alone
-from recallseg.runs.folder import RunFolder, folder_name
+from recallseg.runs.folder import RunFolder
 from recallseg.runs.records import ResultRecord
+from recallseg.runs.settings import other_settings, shared_settings, told_settings
 
 COLUMNS = ("old", "new", "all", "foreground")
-
-
-class RowSpec(Section):
-    """The configuration of a row that needs more than the name of one file."""
-
-    config: tuple[str, ...]
-    """The file of its settings, and files whose settings replace some of them."""
-    overrides: tuple[str, ...] = ()
-
-    @field_validator("config", mode="before")
-    @classmethod
-    def _one_or_more(cls, names: object) -> object:
-        return (names,) if isinstance(names, str) else names
-
-
-class TableSpec(Section):
-    """Which runs a table is made of."""
-
-    configs: Path
-    """The folder of their configurations, relative to the table's file."""
-    rows: dict[str, str | RowSpec]
-    """Row name to configuration: `MiB: mib` reads mib.yaml; or files and overrides."""
-    scenarios: tuple[str, ...] = ("15-1",)
-    setups: tuple[Literal["disjoint", "overlapped", "sequential"], ...] = ("disjoint",)
-    seeds: tuple[int, ...] = (0,)
-    overrides: tuple[str, ...] = ()
-    """`key=value` for all rows; a row's own come after them."""
-
-
-@dataclass(frozen=True)
-class RunGroup:
-    """The runs of one row in one scenario and setup, one per seed."""
-
-    row: str
-    scenario: str
-    setup: str
-    runs: tuple[tuple[Path, RunConfig], ...]
-    """Each run's folder and configuration."""
 
 
 Show = Callable[[dict[str, Any]], None]
@@ -98,70 +59,54 @@ class Making:
     cells: list[RunGroup]
     show: Show | None = None
     done: dict[Path, ResultRecord] = field(default_factory=dict)
+    settings: list[dict[str, Any]] = field(init=False)
+    """Of each cell."""
+
+    def __post_init__(self) -> None:
+        self.folders = {folder for cell in self.cells for folder, _ in cell.runs}
+        self.settings = [told_settings(cell.runs[0][1]) for cell in self.cells]
 
     def missing(self) -> list[Job]:
-        """The runs that are still to be done; the others are in the table already."""
-        jobs = []
+        """The runs that are still to be done, each once; the others are in the table already."""
+        jobs: dict[Path, Job] = {}
         for cell in self.cells:
             for folder, config in cell.runs:
                 title = f"{cell.row}, {cell.scenario} {cell.setup}, seed {config.seed}"
+                if folder in self.done or folder in jobs:
+                    continue
                 if result := _finished(folder, config):
                     self.done[folder] = result
                 else:
-                    jobs.append(Job(title, folder, config))
+                    jobs[folder] = Job(title, folder, config)
         self._write()
-        return jobs
+        return [*jobs.values()]
 
     def hear(self, news: Ended) -> None:
         """Put a run into the table that came to its end."""
         if news.error is None and (result := RunFolder(news.job.folder).result):
             self.done[news.job.folder] = result
             self._write()
-            if self.show and len(self.done) < sum(len(cell.runs) for cell in self.cells):
+            if self.show and len(self.done) < len(self.folders):
                 self.show(self.table())
 
     def table(self) -> dict[str, Any]:
-        """What is known by now."""
-        cells = [cell for cell in self.cells if any(folder in self.done for folder, _ in cell.runs)]
+        """What is known by now; settings that all cells share are told once."""
+        shared = shared_settings(self.settings)
         return {
             "table": self.name,
             "overrides": self.overrides,
-            "cells": [_summary(cell, self.done) for cell in cells],
+            "runs": {"done": len(self.done), "planned": len(self.folders)},
+            "settings": shared,
+            "cells": [
+                _summary(cell, self.done) | {"settings": other_settings(settings, shared)}
+                for cell, settings in zip(self.cells, self.settings, strict=True)
+                if any(folder in self.done for folder, _ in cell.runs)
+            ],
         }
 
     def _write(self) -> None:
         if self.done:
             write_json(self.out / f"{self.name}.json", self.table())
-
-
-def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[RunGroup]:
-    """All cells with their configurations, read and checked before the first run."""
-    table = read_spec(spec)
-    folder = spec.parent / table.configs
-    for scenario in table.scenarios:
-        for setup in table.setups:
-            split = [f"scenario.spec={scenario}", f"scenario.setup={setup}"]
-            for name, row in table.rows.items():
-                row_spec = RowSpec(config=(row,)) if isinstance(row, str) else row
-                path, *over = (folder / f"{file}.yaml" for file in row_spec.config)
-                runs = []
-                for seed in table.seeds:
-                    words = [*split, f"seed={seed}", *table.overrides, *row_spec.overrides]
-                    config = load_config(path, [*words, *overrides], over=over)
-                    runs.append((out / folder_name(path, config), config))
-                yield RunGroup(name, scenario, setup, tuple(runs))
-
-
-def read_spec(path: Path) -> TableSpec:
-    """The YAML file that describes a table."""
-    try:
-        return TableSpec.model_validate(yaml.safe_load(read_text(path)))
-    except FileNotFoundError as error:
-        raise RecallsegError(f"The table {path} does not exist.") from error
-    except ValidationError as error:
-        raise RecallsegError(f"{path} does not describe a table: {problems(error)}.") from error
-    except yaml.YAMLError as error:
-        raise RecallsegError(f"{path} does not describe a table: it is not YAML.") from error
 
 
 def _finished(path: Path, config: RunConfig) -> ResultRecord | None:

@@ -20,6 +20,16 @@ ABLATION = {
 """The rows of the ablation: our names and the paper's."""
 
 
+REPLAYS = ("none", "naive (GAN)", "naive (Web)", "ours (GAN)", "ours (Web)")
+"""The supplement's columns for other methods with replay."""
+
+THE_PAPERS_NUMBERS = (
+    "old and new leave the background out; all counts it. The paper's numbers are of the full VOC "
+    "2012 at its own size with a ResNet-101: compare the order of the rows, not the values. Its "
+    f"rows {', '.join(COUNTS_BACKGROUND_AS_OLD)} count the background as old."
+)
+
+
 def initial_classes(task: Task) -> int:
     """The number of classes learned at step 0."""
     return int(task.scenario.split("-")[0])
@@ -63,12 +73,7 @@ def _paper_triple(label: str, task: Task) -> list[Cell]:
 def _note(tasks: Tasks) -> str:
     if not any(task.dataset.startswith("voc") for task in tasks):
         return "old and new leave the background out; all counts it, unless it is void."
-    background = ", ".join(COUNTS_BACKGROUND_AS_OLD)
-    return (
-        "old and new leave the background out; all counts it. The paper's numbers are of the full "
-        "VOC 2012 at its own size with a ResNet-101: compare the order of the rows, not the "
-        f"values. Its rows {background} count the background as old."
-    )
+    return THE_PAPERS_NUMBERS
 
 
 def share_of_joint(tasks: Tasks, task: Task, series: Series) -> float | None:
@@ -141,19 +146,18 @@ def ablation(tasks: Tasks) -> Table | None:
 def replay_on_top(task: Task, all_series: list[Series]) -> Table | None:
     """The supplement's table of other methods with replay: none, naive and ours."""
     by_label = {series.label: series for series in all_series}
-    columns = ("none", "naive (GAN)", "naive (Web)", "ours (GAN)", "ours (Web)")
     bases = list(dict.fromkeys(label.split(" + ")[0] for label in by_label if " + " in label))
     rows = []
     for base in bases:
-        labels = [base, *(f"{base} + {column}" for column in columns[1:])]
+        labels = [base, *(f"{base} + {column}" for column in REPLAYS[1:])]
         reached = [by_label[label].final("all") if label in by_label else None for label in labels]
         rows.append(Row(base, tuple(reached)))
         theirs = paper()["replay_on_competitors"].get(base)
         if theirs and (task.scenario, task.setup) == ("15-1", "disjoint"):
-            cells = tuple(Value(theirs[column]) for column in columns)
+            cells = tuple(Value(theirs[column]) for column in REPLAYS)
             rows.append(Row(base, cells, paper=True))
     title = f"Other methods with replay (mIoU all), {task}"
-    return Table(title, columns, tuple(rows)) if rows else None
+    return Table(title, REPLAYS, tuple(rows)) if rows else None
 
 
 def pre_training(task: Task, all_series: list[Series]) -> Table | None:
