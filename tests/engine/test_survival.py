@@ -43,6 +43,7 @@ def test_two_processes_count_every_photo_once(config_file, tmp_path):
     for devices in (1, 2):
         out = tmp_path / f"runs-{devices}"
         words = [str(config_file), f"devices={devices}", "accelerator=cpu", "--out", str(out)]
+        words += ["checkpoint_seconds=60"]
         run = subprocess.run(
             [sys.executable, "-m", "recallseg", "run", *words],
             capture_output=True,
