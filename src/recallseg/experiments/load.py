@@ -116,6 +116,9 @@ class ServedModel:
     ) -> None:
         self._process.terminate()
         self._process.wait()
+        self._reader.join()
+        if self._process.stderr:
+            self._process.stderr.close()
 
     def load(self, forms: list[bytes], clients: int, requests: int) -> Load:
         """What comes of sending so many requests."""
@@ -157,7 +160,8 @@ class ServedModel:
         assert self._process.stderr is not None
         for line in self._process.stderr:
             if match := re.search(r"http://127\.0\.0\.1:(\d+)", line):
-                threading.Thread(target=self._process.stderr.read, daemon=True).start()
+                self._reader = threading.Thread(target=self._process.stderr.read, daemon=True)
+                self._reader.start()
                 return int(match[1])
             said.append(line)
         raise RecallsegError(f"The server does not start: {''.join(said)[-500:].strip()}")
