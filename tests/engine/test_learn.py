@@ -87,8 +87,10 @@ def small(folder, names, each=6):
 
 @pytest.mark.parametrize(
     ("settings", "files"),
-    [(TINY, ("decoder", "helper")), (SHIPPED_NETWORK, ("decoder",))],
-    ids=["whole encoder", "tail"],
+    [
+        pytest.param(TINY, ("decoder", "helper"), id="whole encoder", marks=pytest.mark.slow),
+        pytest.param(SHIPPED_NETWORK, ("decoder",), id="tail"),
+    ],
 )
 def test_a_life_equals_the_benchmark(tmp_path, replay, monkeypatch, settings, files):
     """Step by step with the earlier photos deleted, the numbers are those of one run."""

@@ -1,3 +1,4 @@
+import functools
 import json
 import re
 from pathlib import Path
@@ -167,16 +168,21 @@ def test_step_0_is_looked_up_once_for_runs_that_differ_later(monkeypatch):
     assert asked == [configs[0], configs[3]]
 
 
+@functools.cache
+def groups_of(path):
+    return list(plan_table(path, [], Path("runs")))
+
+
 @pytest.mark.parametrize("path", sorted(TABLES.glob("*.yaml")), ids=lambda path: path.stem)
-def test_runs_of_every_shipped_table_share_a_folder_only_if_they_are_the_same(path, tmp_path):
-    runs = [run for group in plan_table(path, [], tmp_path) for run in group.runs]
+def test_runs_of_every_shipped_table_share_a_folder_only_if_they_are_the_same(path):
+    runs = [run for group in groups_of(path) for run in group.runs]
     assert runs
     assert len({config.model_dump_json() for _, config in runs}) == len(dict(runs))
 
 
 @pytest.mark.parametrize(("name", "cells", "runs"), [("toy", 189, 281), ("voc-mini", 60, 68)])
-def test_the_whole_tables_have_the_papers_rows(name, cells, runs, tmp_path):
-    groups = list(plan_table(TABLES / f"{name}-full.yaml", [], tmp_path))
+def test_the_whole_tables_have_the_papers_rows(name, cells, runs):
+    groups = groups_of(TABLES / f"{name}-full.yaml")
     assert len(groups) == cells
     assert len({folder for group in groups for folder, _ in group.runs}) == runs
     for group in groups:
