@@ -275,7 +275,7 @@ def test_a_preempted_job_goes_on_where_it_was(spec, tmp_path):
     [job] = place._running.values()
     while not (folder / "state/training.pt").is_file():
         time.sleep(0.01)
-    job._interrupt(timeout=False)
+    job._interrupt()
     job.result()
     assert RunFolder(folder).result["seed"] == 0
     assert "going on at iteration" in job.stderr()
