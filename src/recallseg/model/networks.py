@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from recallseg.errors import RecallsegError
+from recallseg.model.depthwise import WideDepthwiseConv, depthwise, is_wide_depthwise
 from recallseg.model.weights import create, timm_name
 
 PROBE_SIZE = 128
@@ -76,14 +77,19 @@ class PaddedConv(nn.Conv2d):
             before, uneven = divmod(max(reach - self.stride[side], 0), 2)
             padding += [before, before + uneven]
         padded = F.pad(x, padding)
+        if is_wide_depthwise(self):
+            return depthwise(padded, self.weight, self.stride[0], (0, 0))
         return F.conv2d(padded, self.weight, self.bias, self.stride, 0, self.dilation, self.groups)
 
 
-def _pad_alike(body: nn.Module) -> nn.Module:
-    """Let convolutions that pad by the size of their input pad all inputs alike."""
+def _own_convolutions(body: nn.Module) -> nn.Module:
+    """Let convolutions that pad by the size of their input pad all inputs alike, and wide depthwise
+    ones learn quickly."""
     for module in body.modules():
         if isinstance(module, Conv2dSame):
             module.__class__ = PaddedConv
+        elif type(module) is nn.Conv2d and is_wide_depthwise(module):
+            module.__class__ = WideDepthwiseConv
     return body
 
 
@@ -101,7 +107,7 @@ def kept_stages(name: str, stages: list[Stage], finest: int) -> tuple[int, ...]:
 def build_stages(name: str, output_stride: int, weights: str, kept: Sequence[int]) -> nn.Module:
     """A timm CNN that gives the maps of some of its stages, and pads all images alike."""
     options = {"features_only": True, "output_stride": output_stride, "out_indices": tuple(kept)}
-    return _pad_alike(create(name, weights, **options))
+    return _own_convolutions(create(name, weights, **options))
 
 
 def up_to(body: nn.Module, stage: Stage) -> nn.Module:

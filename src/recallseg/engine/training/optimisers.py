@@ -49,7 +49,7 @@ def build_optimizer(model: Segmenter, config: OptimConfig) -> torch.optim.Optimi
                 about = {"weight_decay": decay, "scale": scale, "delay": delay}
                 groups.append({"params": chosen, **about})
     if config.name == "adamw":
-        return torch.optim.AdamW(groups, lr=config.lr)
+        return torch.optim.AdamW(groups, lr=config.lr, fused=True)
     return torch.optim.SGD(groups, lr=config.lr, momentum=config.momentum, nesterov=config.nesterov)
 
 
