@@ -68,6 +68,25 @@ def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
         assert [result["seed"] for result in results] == [0, 1]
 
 
+def test_runs_of_a_kept_table_are_not_done_again(spec, tmp_path, monkeypatch):
+    whole = make_table(spec, [], tmp_path / "runs")
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "table-small.json").write_text((tmp_path / "runs/small.json").read_text())
+    (kept / "notes.json").write_text("[]")
+    ran, run = [], here.run
+    monkeypatch.setattr(here, "run", lambda config, path: ran.append(path) or run(config, path))
+    assert make_table(spec, [], tmp_path / "elsewhere", kept=kept) == whole
+    assert not ran
+    other = make_table(spec, ["increment.lr=0.01"], tmp_path / "other", kept=kept)
+    assert (len(ran), other["runs"]["done"]) == (4, 4)
+    with pytest.raises(RecallsegError, match="not a folder of results"):
+        make_table(spec, [], tmp_path / "elsewhere", kept=tmp_path / "nowhere")
+    (kept / "broken.json").write_text("{")
+    with pytest.raises(RecallsegError, match=r"broken\.json cannot be read"):
+        make_table(spec, [], tmp_path / "elsewhere", kept=kept)
+
+
 def test_everything_is_checked_before_the_first_run(spec, tmp_path, monkeypatch):
     monkeypatch.setattr(here, "run", lambda *_: pytest.fail("ran"))
     (tmp_path / "configs/mib.yaml").write_text("method: {name: mib, colour: red}")

@@ -30,6 +30,10 @@ def table(
     slurm: Annotated[
         list[str] | None, typer.Option(help="Of jobs: partition=gpu, time=600, account=… .")
     ] = None,
+    kept: Annotated[
+        Path | None,
+        typer.Option(help="Do no run again whose scores are in a table of this folder."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
@@ -56,10 +60,11 @@ def table(
     place = open_place(on, out, jobs, cpus, gpus, slurm or [])
     shows = console.is_terminal and place is None
     show = (lambda results: console.print(_as_table(results))) if shows else None
-    results = make_table(spec, overrides or [], out, show, place)
+    results = make_table(spec, overrides or [], out, show, place, kept)
     report = out / f"{results['table']}.html"
-    folders = [out / name for cell in results["cells"] for name in cell["runs"]]
-    write_report(folders, report, title=results["table"])
+    names = [name for cell in results["cells"] for name in cell["runs"]]
+    if folders := [out / name for name in names if (out / name).is_dir()]:
+        write_report(folders, report, title=results["table"])
     if as_json:
         typer.echo(json.dumps(results, indent=2))
         return
@@ -67,7 +72,7 @@ def table(
 
     Console().print(_as_table(results), markup=False)
     typer.echo(report.with_suffix(".json"))
-    typer.echo(report)
+    typer.echo(report if folders else "There is no report: all runs were done elsewhere.")
 
 
 def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:

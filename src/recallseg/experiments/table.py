@@ -4,7 +4,7 @@ import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from recallseg.config import RunConfig
 from recallseg.errors import RecallsegError
@@ -15,10 +15,12 @@ from recallseg.experiments.table_spec import RunGroup, plan_table
 from recallseg.files import write_json
 from recallseg.leases import alone
 from recallseg.runs.folder import RunFolder
+from recallseg.runs.kept_records import RunScores, kept_tables
 from recallseg.runs.records import ResultRecord
 from recallseg.runs.settings import other_settings, shared_settings, told_settings
 
-COLUMNS = ("old", "new", "all", "foreground")
+Column = Literal["old", "new", "all", "foreground"]
+COLUMNS: tuple[Column, ...] = ("old", "new", "all", "foreground")
 
 
 Show = Callable[[dict[str, Any]], None]
@@ -31,13 +33,18 @@ def make_table(
     out: Path,
     show: Show | None = None,
     place: Place | None = None,
+    kept: Path | None = None,
 ) -> dict[str, Any]:
     """Run what is missing at some place, and write `NAME.json` after every run; a second call
-    continues. A run that fails does not keep the others from being done; it is an error then."""
+    continues. A run that fails does not keep the others from being done; it is an error then.
+
+    Runs whose scores are in a table of the folder `kept` are not done again.
+    """
+    known = kept_runs(kept) if kept else {}
     out.mkdir(parents=True, exist_ok=True)
     with alone(out / f".{spec.stem}.lease", f"The table {spec.stem} in {out} is being made by"):
         cells = list(plan_table(spec, overrides, out))
-        making = Making(spec.stem, list(overrides), out, cells, show)
+        making = Making(spec.stem, list(overrides), out, cells, show, known)
         failed = carry_out(
             in_order(making.missing()), place or ThisProcess(), making.hear, place is not None
         )
@@ -49,6 +56,31 @@ def make_table(
     return making.table()
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """What a table tells of a run."""
+
+    scores: RunScores
+    keeps_photos: bool
+
+    @classmethod
+    def of(cls, result: ResultRecord) -> "Outcome":
+        """That of a run after its last step."""
+        means = result["steps"][-1]["miou"]
+        scores: Any = {column: means[column] for column in COLUMNS}
+        return cls(scores, result["keeps_photos"])
+
+
+def kept_runs(folder: Path) -> dict[str, Outcome]:
+    """The runs in the tables of a folder, by their names."""
+    return {
+        name: Outcome(scores, cell["keeps_photos"])
+        for _, table in kept_tables(folder)
+        for cell in table["cells"]
+        for name, scores in zip(cell["runs"], cell.get("scores", []), strict=False)
+    }
+
+
 @dataclass
 class Making:
     """A table in the making."""
@@ -58,7 +90,9 @@ class Making:
     out: Path
     cells: list[RunGroup]
     show: Show | None = None
-    done: dict[Path, ResultRecord] = field(default_factory=dict)
+    known: dict[str, Outcome] = field(default_factory=dict)
+    """Runs that were done elsewhere, by their names."""
+    done: dict[Path, Outcome] = field(default_factory=dict)
     settings: list[dict[str, Any]] = field(init=False)
     """Of each cell."""
 
@@ -75,7 +109,9 @@ class Making:
                 if folder in self.done or folder in jobs:
                     continue
                 if result := _finished(folder, config):
-                    self.done[folder] = result
+                    self.done[folder] = Outcome.of(result)
+                elif folder.name in self.known:
+                    self.done[folder] = self.known[folder.name]
                 else:
                     jobs[folder] = Job(title, folder, config)
         self._write()
@@ -84,7 +120,7 @@ class Making:
     def hear(self, news: Ended) -> None:
         """Put a run into the table that came to its end."""
         if news.error is None and (result := RunFolder(news.job.folder).result):
-            self.done[news.job.folder] = result
+            self.done[news.job.folder] = Outcome.of(result)
             self._write()
             if self.show and len(self.done) < len(self.folders):
                 self.show(self.table())
@@ -119,20 +155,21 @@ def _finished(path: Path, config: RunConfig) -> ResultRecord | None:
     return result
 
 
-def _summary(cell: RunGroup, done: dict[Path, ResultRecord]) -> dict[str, Any]:
+def _summary(cell: RunGroup, done: dict[Path, Outcome]) -> dict[str, Any]:
     """Mean and spread over the seeds that are finished, after the last step."""
-    results = [done[folder] for folder, _ in cell.runs if folder in done]
+    finished = [(folder, config.seed) for folder, config in cell.runs if folder in done]
+    outcomes = [done[folder] for folder, _ in finished]
     summary: dict[str, Any] = {
         "row": cell.row,
         "scenario": cell.scenario,
         "setup": cell.setup,
-        "seeds": [result["seed"] for result in results],
-        "keeps_photos": results[0]["keeps_photos"],
-        "runs": [folder.name for folder, _ in cell.runs if folder in done],
+        "seeds": [seed for _, seed in finished],
+        "keeps_photos": outcomes[0].keeps_photos,
+        "runs": [folder.name for folder, _ in finished],
+        "scores": [outcome.scores for outcome in outcomes],
     }
     for column in COLUMNS:
-        values = [result["steps"][-1]["miou"][column] for result in results]
-        numbers = [value for value in values if value is not None]
+        numbers = [score for each in outcomes if (score := each.scores[column]) is not None]
         spread = round(statistics.stdev(numbers), 2) if len(numbers) > 1 else None
         summary[column] = round(statistics.mean(numbers), 2) if numbers else None
         summary[f"{column}_spread"] = spread

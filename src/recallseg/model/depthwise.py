@@ -32,7 +32,7 @@ def depthwise(x: Tensor, weight: Tensor, stride: int, padding: tuple[int, int]) 
     """`F.conv2d` of (B,C,H,W) with weights (C,1,k,l), one group per channel."""
     learns = torch.is_grad_enabled() and weight.requires_grad
     if learns and x.device.type == "cpu" and x.dtype == weight.dtype == torch.float32:
-        result: Tensor = _Depthwise.apply(x, weight, stride, padding)
+        result: Tensor = _Depthwise.apply(x, weight, stride, padding)  # type: ignore[no-untyped-call]
         return result
     return F.conv2d(x, weight, None, stride, padding, 1, len(weight))
 
@@ -63,7 +63,7 @@ class _Depthwise(torch.autograd.Function):
         return F.conv2d(x, weight, None, stride, padding, 1, len(weight))
 
     @staticmethod
-    @once_differentiable  # type: ignore[untyped-decorator]
+    @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:  # noqa: ANN401
         x, weight = ctx.saved_tensors
         of_x = of_weight = None

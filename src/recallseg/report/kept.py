@@ -17,7 +17,12 @@ from recallseg.errors import RecallsegError
 from recallseg.paper import TRIPLE, paper
 from recallseg.report.runs import Task
 from recallseg.report.series import Value, value_of
-from recallseg.runs.kept_records import KeptResultRecord, TableRecord
+from recallseg.runs.kept_records import (
+    KeptResultRecord,
+    TableRecord,
+    kept_files,
+    kept_tables,
+)
 from recallseg.runs.older import METHODS
 from recallseg.runs.records import read_text_record
 
@@ -73,19 +78,15 @@ class Kept:
 
 def read_kept(folder: Path) -> Kept:
     """The results in a folder, without those in folders inside it."""
-    if not folder.is_dir():
-        raise RecallsegError(f"{folder} is not a folder of results.")
     rows: list[KeptRow] = []
     single: list[KeptRow] = []
     unfinished = []
-    for path in sorted(folder.glob("*.json")):
-        values = _read(path)
-        if "table" in values:
-            table: TableRecord = read_text_record(json.dumps(values), TableRecord, str(path))
-            rows += _rows_of_table(table, path)
-            if (counts := table.get("runs")) and counts["done"] < counts["planned"]:
-                unfinished.append(f"{path.name}: {counts['done']} of {counts['planned']} runs")
-        elif "method" in values and "steps" in values:
+    for path, table in kept_tables(folder):
+        rows += _rows_of_table(table, path)
+        if (counts := table.get("runs")) and counts["done"] < counts["planned"]:
+            unfinished.append(f"{path.name}: {counts['done']} of {counts['planned']} runs")
+    for path, values in kept_files(folder):
+        if "method" in values and "steps" in values:
             result = read_text_record(json.dumps(values), KeptResultRecord, str(path))
             single.append(_row_of_run(result, path))
     rows += _over_seeds(sorted(single, key=lambda row: row.seeds))
@@ -100,14 +101,6 @@ def _place(row: KeptRow) -> int:
     """The rows of Table 1 come first, in its order; all others as they are in their files."""
     order = list(paper()["table_1"])
     return order.index(row.label) if row.label in order else len(order)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise RecallsegError(f"{path} cannot be read: {error}.") from error
-    return values if isinstance(values, dict) else {}
 
 
 def _rows_of_table(table: TableRecord, path: Path) -> Iterator[KeptRow]:
