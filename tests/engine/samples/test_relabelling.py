@@ -5,7 +5,14 @@ from drawn import whole_voc
 
 from recallseg.data import open_dataset
 from recallseg.data.transforms import ViewRecipe
-from recallseg.engine.samples.relabelling import Relabelled, inpainting, labelling, relabelled
+from recallseg.engine.samples.relabelling import (
+    HelperLabels,
+    Relabelled,
+    drawn_from,
+    inpainting,
+    labelling,
+    relabelled,
+)
 from recallseg.engine.samples.sets import BankSamples, Pick, samples_of
 from recallseg.methods import Batch
 from recallseg.model import DeepLabV2, Encoder, Segmenter
@@ -69,6 +76,50 @@ def test_a_helper_labels_all_but_void_in_channels_of_the_main_model(tmp_path):
         assert void.any()
         assert (written[void] == 255).all()
         assert torch.equal(written[~void], expected[~void])
+
+
+def labelled_sets(tmp_path):
+    """A model and two sets of stored views for it to label."""
+    dataset = open_dataset("voc", "train", whole_voc(tmp_path / "voc"))
+    encoder = Encoder("mobilenetv2_035", weights="none").freeze()
+    model = Segmenter(encoder, DeepLabV2(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
+    bank = FeatureBank(tmp_path / "bank", dataset, encoder, ViewRecipe(33), 2, 0)
+    bank.fill([4, 6, 9])
+    sets = [BankSamples(bank, rows, look_up([7], first=3)) for rows in ([4, 6], [9])]
+    return model, sets
+
+
+def test_sets_that_one_model_labels_are_seen_together_with_the_same_result(tmp_path):
+    model, sets = labelled_sets(tmp_path)
+    looks, fill = [], inpainting(model)
+
+    def watched(batch):
+        looks.append(len(batch.labels))
+        return fill(batch)
+
+    once = [relabelled(each, watched) for each in sets]
+    chosen, picks = [0, 1, 0, 1], [Pick(1, 0), Pick(0, 1), Pick(0, 5), Pick(0, 1)]
+    together = drawn_from([once[at] for at in chosen], picks)
+    assert looks == [4]
+    again = drawn_from([once[at] for at in chosen], picks)
+    assert looks == [4]
+    for at, (member, pick) in enumerate(zip(chosen, picks, strict=True)):
+        alone = Relabelled(sets[member], fill).batch([pick])
+        for batch in (together, again):
+            assert torch.equal(batch.labels[at], alone.labels[0])
+            assert torch.equal(batch.features[at], alone.features[0])
+
+
+def test_a_helper_labels_a_view_once_in_all_steps(tmp_path, monkeypatch):
+    model, (samples, other) = labelled_sets(tmp_path)
+    channels = np.array([0, 11, 12], dtype=np.uint8)
+    labels, picks = HelperLabels(), [Pick(1, 0), Pick(0, 1)]
+    first = labels.relabelled(samples, model, channels, "cats").batch(picks)
+    monkeypatch.setattr(model, "forward", lambda *_, **__: pytest.fail("looked again"))
+    later = labels.relabelled(samples, model, channels, "cats").batch(picks)
+    assert torch.equal(first.labels, later.labels)
+    with pytest.raises(pytest.fail.Exception, match="looked again"):
+        labels.relabelled(other, model, channels, "dogs").batch([Pick(0, 0)])
 
 
 @pytest.mark.parametrize("writer", ["inpainting", "helper"])

@@ -7,11 +7,12 @@ from recallseg.engine.old_classes.helpers import Helpers
 from recallseg.engine.old_classes.lessons import lesson_of
 from recallseg.engine.old_classes.replay_block import Labeller, ReplayBlock
 from recallseg.engine.old_classes.stored_samples import store_samples, stored_photos
-from recallseg.engine.samples.relabelling import labelling, relabelled
+from recallseg.engine.samples.relabelling import HelperLabels
 from recallseg.engine.samples.sets import Samples
 from recallseg.engine.samples.views import PhotoSet, Supply
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
+from recallseg.files import content_key
 from recallseg.methods import Method
 from recallseg.model import Encoder, Segmenter
 from recallseg.model.building import build_decoder
@@ -29,6 +30,7 @@ class OldClasses:
         self.method, self.supply = method, supply
         self.config = session.config
         self.helpers = Helpers(session.config, folder)
+        self.labels = HelperLabels()
         settings = self.config.replay.settings
         self.block = ReplayBlock(session, settings, data.must_replay) if settings else None
 
@@ -73,10 +75,7 @@ class OldClasses:
                 if photos is None:
                     block.check_may_forget(class_name)
                     continue
-                samples = self._samples_of(photos, name, previous.encoder)
-                if self.config.replay.label_on == "views":
-                    samples = relabelled(samples, labelling(labeller.model, labeller.channels))
-                replayed.append(samples)
+                replayed.append(self._labelled(photos, labeller, name))
         self.session.reporter.say(f"{name}: {block.summary()}")
         self._write_account()
         return replayed
@@ -99,12 +98,17 @@ class OldClasses:
             labeller = Labeller(model, 1 + step.classes.index(label), longer_side=side)
             photos = self.block.photos(class_name, labeller, self.config.replay.new_images)
             if photos is not None:
-                samples = self._samples_of(photos, name, taught.encoder)
-                if self.config.replay.label_on == "views":
-                    samples = relabelled(samples, labelling(model, labeller.channels))
-                found.append(samples)
+                found.append(self._labelled(photos, labeller, name))
         self._write_account()
         return found
+
+    def _labelled(self, photos: PhotoSet, labeller: Labeller, name: str) -> Samples:
+        """Samples of images with what a model sees in each view, or saw in the whole image."""
+        samples = self._samples_of(photos, name, labeller.model.encoder)
+        if self.config.replay.label_on == "photos":
+            return samples
+        key = content_key(photos.dataset.signature(), photos.stems, labeller.channels.tolist())
+        return self.labels.relabelled(samples, labeller.model, labeller.channels, key)
 
     def _samples_of(self, photos: PhotoSet, name: str, encoder: Encoder) -> Samples:
         views = self.config.bank.replay_views

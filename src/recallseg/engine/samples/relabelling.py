@@ -8,16 +8,17 @@ and training would follow them away from what it knows.
 import math
 from collections.abc import Callable, Sequence
 from tempfile import TemporaryFile
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from recallseg.engine.samples.sets import BankSamples, PartlyStored, Pick, Samples
+from recallseg.engine.samples.sets import BankSamples, PartlyStored, Pick, Samples, joined
 from recallseg.files import cache_root, reserve
 from recallseg.labels import VOID
 from recallseg.methods import Batch, output_of
-from recallseg.model import Segmenter
+from recallseg.model import Decoder, Segmenter
 from recallseg.replay.inpainting import inpaint
 from recallseg.scenario import LookUp
 
@@ -58,19 +59,32 @@ class Relabelled:
         return batch._replace(labels=self.relabel(batch))
 
 
+class WrittenLabels:
+    """Labels of the views of some photos, each written once and kept."""
+
+    def __init__(self, photos: int, views: int, shape: tuple[int, int]) -> None:
+        self.shape = (photos, views, *shape)
+        self.labels = _scratch(self.shape)
+        self.is_written = np.zeros((photos, views), dtype=bool)
+
+
 class RelabelledOnce:
     """Views with features whose labels are written when a view is first drawn, and kept.
 
-    Each process of a run writes those of the views that it draws, and no others.
+    Each process of a run writes those of the views that it draws, and no others. `written` are
+    labels that the same model wrote into the same views before.
     """
 
-    def __init__(self, samples: "BankSamples | RelabelledOnce", relabel: Relabel) -> None:
+    def __init__(
+        self,
+        samples: "BankSamples | RelabelledOnce",
+        relabel: Relabel,
+        written: WrittenLabels | None = None,
+    ) -> None:
         self.samples, self.relabel = samples, relabel
         self.views: int = samples.views
         self.label_shape: tuple[int, int] = samples.label_shape
-        shape = (len(samples), self.views)
-        self._labels = _scratch((*shape, *self.label_shape))
-        self._is_written = np.zeros(shape, dtype=bool)
+        self.written = written or WrittenLabels(len(samples), self.views, self.label_shape)
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -78,18 +92,39 @@ class RelabelledOnce:
     def batch(self, picks: Sequence[Pick]) -> Batch:
         """The picked samples with their new labels."""
         batch = self.samples.batch(picks)
-        rows, views = [pick.row for pick in picks], [pick.visit % self.views for pick in picks]
-        fresh = np.flatnonzero(~self._is_written[rows, views])
-        if len(fresh):
-            drawn = Batch(
-                batch.labels[fresh],
-                features=None if batch.features is None else batch.features[fresh],
-                label_stride=batch.label_stride,
-            )
-            places = [rows[at] for at in fresh], [views[at] for at in fresh]
-            self._labels[places] = self.relabel(drawn)
-            self._is_written[places] = True
-        return batch._replace(labels=self._labels[rows, views])
+        return _with_written_labels(batch, [self] * len(picks), picks)
+
+
+def drawn_from(members: Sequence[Samples], picks: Sequence[Pick]) -> Batch:
+    """One sample from each of some sets; what one model labels in all of them, it sees together."""
+    once = [each for each in members if isinstance(each, RelabelledOnce)]
+    if len(once) < len(members) or len({id(each.relabel) for each in once}) > 1:
+        return joined([each.batch([pick]) for each, pick in zip(members, picks, strict=True)])
+    batch = drawn_from([each.samples for each in once], picks)
+    return _with_written_labels(batch, once, picks)
+
+
+def _with_written_labels(
+    batch: Batch, sets: Sequence[RelabelledOnce], picks: Sequence[Pick]
+) -> Batch:
+    """A batch with the labels that its samples' sets have of them; those still missing are written
+    first. All sets are labelled by the same model."""
+    views = [pick.visit % each.views for each, pick in zip(sets, picks, strict=True)]
+    places = [
+        (each.written, pick.row, view) for each, pick, view in zip(sets, picks, views, strict=True)
+    ]
+    fresh = [at for at, (written, *place) in enumerate(places) if not written.is_written[*place]]
+    if fresh:
+        drawn = Batch(
+            batch.labels[fresh],
+            features=None if batch.features is None else batch.features[fresh],
+            label_stride=batch.label_stride,
+        )
+        for at, labels in zip(fresh, sets[0].relabel(drawn), strict=True):
+            written, *place = places[at]
+            written.labels[*place] = labels
+            written.is_written[*place] = True
+    return batch._replace(labels=torch.stack([each.labels[*place] for each, *place in places]))
 
 
 def relabelled(samples: Samples, relabel: Relabel) -> Samples:
@@ -99,6 +134,29 @@ def relabelled(samples: Samples, relabel: Relabel) -> Samples:
     if isinstance(samples, BankSamples | RelabelledOnce):
         return RelabelledOnce(samples, relabel)
     return Relabelled(samples, relabel)
+
+
+class HelperLabels:
+    """What helper decoders wrote into the views of replay images, for as long as they are there.
+
+    They do not change from step to step, and so their labels are written once.
+    """
+
+    def __init__(self) -> None:
+        self._written: WeakKeyDictionary[Decoder, dict[str, WrittenLabels]]
+        self._written = WeakKeyDictionary()
+
+    def relabelled(
+        self, samples: Samples, helper: Segmenter, channel_of: LookUp, photos: str
+    ) -> Samples:
+        """Samples with the labels of a helper; `photos` names those that they are of."""
+        relabel = labelling(helper, channel_of)
+        if not isinstance(samples, BankSamples):
+            return relabelled(samples, relabel)
+        of_helper = self._written.setdefault(helper.decoder, {})
+        once = RelabelledOnce(samples, relabel, of_helper.get(photos))
+        of_helper[photos] = once.written
+        return once
 
 
 @torch.no_grad()

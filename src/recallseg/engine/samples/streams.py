@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
+from recallseg.engine.samples.relabelling import drawn_from
 from recallseg.engine.samples.sets import Pick, Samples, joined
 from recallseg.methods import Batch
 
@@ -84,7 +85,8 @@ class EvenlyFrom(Stream):
         """The samples at some places of batch `number`."""
         picks = self.picks(number)
         chosen = [picks[place] for place in places]
-        return joined([self.members[member].batch([pick]) for member, pick in chosen])
+        members = [self.members[member] for member, _ in chosen]
+        return drawn_from(members, [pick for _, pick in chosen])
 
 
 @dataclass(frozen=True)
