@@ -11,7 +11,8 @@ from recallseg.engine.session.data import RunData
 from recallseg.engine.session.shared import step_0_key
 from recallseg.errors import RecallsegError
 from recallseg.methods import Method
-from recallseg.runs.folder import RunFolder, folder_name
+from recallseg.runs.folder import RunFolder
+from recallseg.runs.settings import folder_name
 
 STEMS = list(STEPS["train_aug"])
 LISTS = [

@@ -23,7 +23,7 @@ from recallseg.engine.session.shared import step_0_key
 from recallseg.methods import Method
 from recallseg.model.bank import FeatureBank
 from recallseg.model.building import build_model
-from recallseg.runs.folder import folder_name
+from recallseg.runs.settings import folder_name
 
 SETTINGS = ("background", "void", "unscored")
 

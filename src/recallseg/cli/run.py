@@ -46,7 +46,7 @@ def run(
             continue
         from recallseg.engine.runner import run as run_config
         from recallseg.leases import is_first_process
-        from recallseg.runs.folder import folder_name
+        from recallseg.runs.settings import folder_name
 
         folder = out / folder_name(path, config)
         result = run_config(config, folder)

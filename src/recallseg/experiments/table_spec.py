@@ -11,7 +11,7 @@ from pydantic import ValidationError, field_validator, model_validator
 from recallseg.config import RunConfig, Section, load_config, problems
 from recallseg.errors import RecallsegError, unknown_name
 from recallseg.files import read_text
-from recallseg.runs.folder import folder_name
+from recallseg.runs.settings import folder_name
 
 Setup = Literal["disjoint", "overlapped", "sequential"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from recallseg.config import RunConfig, flat
 from recallseg.report.runs import Run, Task
-from recallseg.runs.folder import FREE_SETTINGS
+from recallseg.runs.settings import FREE_SETTINGS
 
 IGNORED = {"seed", "data.root", "replay.folder.path", "replay.gan.path"}
 """Settings in which the runs of one row may differ."""

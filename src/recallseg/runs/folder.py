@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from recallseg.checksums import TEMPORARY, check, forget_absent, seal
-from recallseg.config import RunConfig, dump_config, flat, load_config
+from recallseg.config import RunConfig, dump_config, load_config
 from recallseg.errors import RecallsegError
-from recallseg.files import content_key, readable_disk_errors, remove_tree, write_json, write_text
+from recallseg.files import readable_disk_errors, remove_tree, write_json, write_text
 from recallseg.leases import Say, alone, in_turn, is_first_process
 from recallseg.runs.card import model_card
 from recallseg.runs.older import as_written_today
@@ -33,31 +33,12 @@ from recallseg.runs.records import (
     read_lines,
     read_record,
 )
+from recallseg.runs.settings import LISTS, differences
 from recallseg.runs.step_folder import StepFolder
-from recallseg.scenario.lists import lists_key
 
 FORMAT = 2
 """Counts up when what a run folder holds changes its meaning; it is in `classes.json`. Folders of
 format 1 did not say so; there, features lay elsewhere in a photo."""
-
-FREE_SETTINGS = {"checkpoint_seconds", "track", "keep_predictions"}
-"""Settings that may change between the parts of an interrupted run without touching its result."""
-
-LISTS = "scenario.lists"
-"""Where lists of photos lie may change as well; `classes.json` knows what they held."""
-
-
-def folder_name(path: Path, config: RunConfig) -> str:
-    """A folder of its own for every file, split, seed and set of overrides; the same for the same.
-
-    Other settings than those in the name are told apart by the letters at its end; lists of photos
-    by what they hold.
-    """
-    settings = config.model_dump(mode="json", exclude=FREE_SETTINGS)
-    if config.scenario.lists is not None:
-        settings["scenario"]["lists"] = lists_key(config.scenario.lists)
-    words = (path.resolve().parent.name, path.stem, config.scenario.spec, f"s{config.seed}")
-    return "-".join([*words, content_key(settings)[:6]])
 
 
 class RunFolder:
@@ -114,7 +95,7 @@ class RunFolder:
         `lists` is a hash of the photos of all steps, where lists named them.
         """
         if self.settings.is_file():
-            differing = _differences(config, self.config)
+            differing = differences(config, self.config)
             if lists and self.classes and self.classes.get("lists", lists) != lists:
                 differing = [*differing, f"what {LISTS} hold"]
             if differing:
@@ -285,10 +266,3 @@ class RunFolder:
         """Keep what is known of every replay image, without its pixels."""
         lines = (json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
         write_text(self.manifest, "".join(lines))
-
-
-def _differences(one: RunConfig, other: RunConfig) -> list[str]:
-    a, b = flat(one.model_dump(mode="json")), flat(other.model_dump(mode="json"))
-    free = FREE_SETTINGS | ({LISTS} if a[LISTS] and b[LISTS] else set())
-    keys = sorted(a.keys() | b.keys())
-    return [key for key in keys if a.get(key) != b.get(key) and key not in free]

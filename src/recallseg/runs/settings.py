@@ -1,16 +1,44 @@
-"""What a result says of the settings that it was made with, whatever the defaults become."""
+"""The settings of a run: which of them decide it, and what a result says of them."""
 
 from pathlib import Path
 from typing import Any
 
 from recallseg.config import RunConfig, flat
-from recallseg.runs.folder import FREE_SETTINGS
+from recallseg.files import content_key
+from recallseg.scenario.lists import lists_key
+
+FREE_SETTINGS = {"checkpoint_seconds", "track", "keep_predictions"}
+"""Settings that may change between the parts of an interrupted run without touching its result."""
+
+LISTS = "scenario.lists"
+"""Where lists of photos lie may change as well; `classes.json` knows what they held."""
 
 SAID_ELSEWHERE = {"seed", "scenario.spec", "scenario.setup"}
 """Every row of a table names them beside its scores."""
 
 PLACES = {"data.root", "data.val_root"}
 """Where photos lie on one machine."""
+
+
+def folder_name(path: Path, config: RunConfig) -> str:
+    """A folder of its own for every file, split, seed and set of overrides; the same for the same.
+
+    Other settings than those in the name are told apart by the letters at its end; lists of photos
+    by what they hold.
+    """
+    settings = config.model_dump(mode="json", exclude=FREE_SETTINGS)
+    if config.scenario.lists is not None:
+        settings["scenario"]["lists"] = lists_key(config.scenario.lists)
+    words = (path.resolve().parent.name, path.stem, config.scenario.spec, f"s{config.seed}")
+    return "-".join([*words, content_key(settings)[:6]])
+
+
+def differences(one: RunConfig, other: RunConfig) -> list[str]:
+    """The names of settings that tell two runs apart."""
+    a, b = flat(one.model_dump(mode="json")), flat(other.model_dump(mode="json"))
+    free = FREE_SETTINGS | ({LISTS} if a[LISTS] and b[LISTS] else set())
+    keys = sorted(a.keys() | b.keys())
+    return [key for key in keys if a.get(key) != b.get(key) and key not in free]
 
 
 def told_settings(config: RunConfig) -> dict[str, Any]:
