@@ -216,3 +216,12 @@ def test_deeplab_v3_refuses_what_batchnorm_cannot_learn_from() -> None:
     moved = decoder.pooled.norm.running_mean.clone()
     decoder(torch.randn(2, 6, 5, 5))
     assert not torch.equal(decoder.pooled.norm.running_mean, moved)
+
+
+def test_a_channel_may_start_as_another() -> None:
+    decoder = DeepLabV2(4, 3, dilations=(1, 2), init_std=1.0)
+    decoder.grow(2, "similar")
+    decoder.start_as({4: 1})
+    logits = decoder(torch.randn(2, 4, 5, 5))
+    assert torch.equal(logits[:, 4], logits[:, 1])
+    assert not torch.equal(logits[:, 3], logits[:, 1])

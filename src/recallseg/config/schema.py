@@ -149,9 +149,10 @@ class MethodConfig(Section):
     """Of the terms of the method's loss, by name; by default those that its class names."""
     train_encoder: bool = False
     """Train the encoder after step 0 too, as all methods but RECALL were published."""
-    growth: Literal["random", "background"] | None = None
-    """How channels of new classes start: at random, or as the background's, which is MiB's
-    initialisation; by default as the method's authors have it."""
+    growth: Literal["random", "background", "similar"] | None = None
+    """How channels of new classes start: at random; as the background's, which is MiB's
+    initialisation; or as those of whatever the previous model takes the class for. By default as
+    the method's authors have it."""
     inpaint: bool | None = None
     """Background inpainting; by default what the method is known for."""
     inpaint_on: Literal["views", "photos"] = "views"

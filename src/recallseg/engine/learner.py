@@ -9,6 +9,7 @@ from recallseg.config import OptimConfig
 from recallseg.engine.kept_weights import KeptWeights
 from recallseg.engine.old_classes import OldClasses
 from recallseg.engine.old_classes.helpers import Helper
+from recallseg.engine.samples.mistaken import taken_for
 from recallseg.engine.samples.views import Supply
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
@@ -112,6 +113,9 @@ class ContinualLearner:
         """Train D_k in one pass, or in two: the second has labels by what the first one left."""
         name, encoder = f"step {step.index}", self.model.encoder
         samples = self.sets.labelled(step, name, encoder, previous)
+        if self.method.growth == "similar" and step.new_classes:
+            added = range(1 + len(step.old_classes), step.channels)
+            self.model.decoder.start_as(taken_for(previous, samples.new[0], added))
         if self.config.replay.passes == 1:
             self._pass(step, name, samples, previous)
             return

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from recallseg.config import MethodConfig
 from recallseg.errors import RecallsegError, unknown_name
 from recallseg.losses import cross_entropy
-from recallseg.model import Output, Segmenter
+from recallseg.model import Growth, Output, Segmenter
 from recallseg.scenario import Scenario, Step
 
 
@@ -65,7 +65,7 @@ class Method:
     stores: ClassVar[bool] = False
     """Whether the method keeps true samples of every step."""
 
-    growth: Literal["random", "background"] = "random"
+    growth: Growth = "random"
     """How the decoder's new channels start; a configuration may differ."""
 
     defaults: ClassVar[Mapping[str, float]] = {}

@@ -1,12 +1,12 @@
 """MiB (Cermelli et al., CVPR 2020): a background that means several things."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from torch import Tensor
 
 from recallseg.losses import unbiased_cross_entropy, unbiased_distillation
 from recallseg.methods.base import Batch, Method, output_of
-from recallseg.model import Output, Segmenter
+from recallseg.model import Growth, Output, Segmenter
 
 
 class ModelingTheBackground(Method):
@@ -18,7 +18,7 @@ class ModelingTheBackground(Method):
     """
 
     title = "MiB"
-    growth: Literal["random", "background"] = "background"
+    growth: Growth = "background"
     defaults: ClassVar = {"distillation": 10.0}
 
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:

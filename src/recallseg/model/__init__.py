@@ -1,6 +1,6 @@
 """Encoders, the growing decoders, and the segmenter they make together."""
 
-from recallseg.model.decoder import Decoder, scaled_dilations
+from recallseg.model.decoder import Decoder, Growth, scaled_dilations
 from recallseg.model.deeplab_v2 import DeepLabV2
 from recallseg.model.deeplab_v3 import DeepLabV3
 from recallseg.model.encoders import Encoder
@@ -12,6 +12,7 @@ __all__ = [
     "DeepLabV2",
     "DeepLabV3",
     "Encoder",
+    "Growth",
     "Output",
     "Segmenter",
     "imagenet_classifier",

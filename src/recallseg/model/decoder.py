@@ -2,7 +2,7 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar, Literal
 
 import torch
@@ -11,6 +11,9 @@ from torch import Tensor, nn
 
 from recallseg.labels import BACKGROUND
 from recallseg.model.tail import Tail
+
+Growth = Literal["random", "background", "similar"]
+"""How channels of new classes start. `similar` is random until `Decoder.start_as` is told more."""
 
 
 def scaled_dilations(
@@ -85,7 +88,7 @@ class Decoder(nn.Module, ABC):
         return F.relu(self.neck(seen)) if self.neck else seen
 
     @torch.no_grad()
-    def grow(self, n: int, init: Literal["random", "background"] = "random") -> None:
+    def grow(self, n: int, init: Growth = "random") -> None:
         """Add `n` classes at the end; the old channels stay bit for bit.
 
         `background` starts the new classes as MiB does: with the background's weights, and with
@@ -106,6 +109,14 @@ class Decoder(nn.Module, ABC):
                 nn.init.normal_(weight, std=self.init_std)
                 bias = conv.bias.new_zeros(n)
             conv.append(weight, bias)
+
+    @torch.no_grad()
+    def start_as(self, sources: Mapping[int, int]) -> None:
+        """Let channels begin with the weights of others: `sources` has theirs by the channel."""
+        for conv in self.classifiers():
+            for channel, source in sources.items():
+                conv.weight[channel] = conv.weight[source]
+                conv.bias[channel] = conv.bias[source]
 
     def _start_classifiers(self) -> None:
         """Small random weights and no bias, as new classes start later."""
