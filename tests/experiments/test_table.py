@@ -77,6 +77,9 @@ def test_runs_of_a_kept_table_are_not_done_again(spec, tmp_path, monkeypatch):
     ran, run = [], here.run
     monkeypatch.setattr(here, "run", lambda config, path: ran.append(path) or run(config, path))
     assert make_table(spec, [], tmp_path / "elsewhere", kept=kept) == whole
+    assert make_table(spec, [], tmp_path / "runs", collect=True) == whole
+    with pytest.raises(RecallsegError, match=r"Of the 4 runs of .* none is done yet"):
+        make_table(spec, [], tmp_path / "nothing", collect=True)
     assert not ran
     other = make_table(spec, ["increment.lr=0.01"], tmp_path / "other", kept=kept)
     assert (len(ran), other["runs"]["done"]) == (4, 4)

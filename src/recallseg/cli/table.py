@@ -34,6 +34,9 @@ def table(
         Path | None,
         typer.Option(help="Do no run again whose scores are in a table of this folder."),
     ] = None,
+    collect: Annotated[
+        bool, typer.Option("--collect", help="Do no run: make the table of those that are done.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the runs.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
@@ -60,7 +63,7 @@ def table(
     place = open_place(on, out, jobs, cpus, gpus, slurm or [])
     shows = console.is_terminal and place is None
     show = (lambda results: console.print(_as_table(results))) if shows else None
-    results = make_table(spec, overrides or [], out, show, place, kept)
+    results = make_table(spec, overrides or [], out, show, place, kept, collect)
     report = out / f"{results['table']}.html"
     names = [name for cell in results["cells"] for name in cell["runs"]]
     if folders := [out / name for name in names if (out / name).is_dir()]:

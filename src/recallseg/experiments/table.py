@@ -34,19 +34,26 @@ def make_table(
     show: Show | None = None,
     place: Place | None = None,
     kept: Path | None = None,
+    collect: bool = False,
 ) -> dict[str, Any]:
     """Run what is missing at some place, and write `NAME.json` after every run; a second call
     continues. A run that fails does not keep the others from being done; it is an error then.
 
-    Runs whose scores are in a table of the folder `kept` are not done again.
+    Runs whose scores are in a table of the folder `kept` are not done again. With `collect` none
+    is done at all, and the table is of those that are there.
     """
     known = kept_runs(kept) if kept else {}
     out.mkdir(parents=True, exist_ok=True)
     with alone(out / f".{spec.stem}.lease", f"The table {spec.stem} in {out} is being made by"):
         cells = list(plan_table(spec, overrides, out))
         making = Making(spec.stem, list(overrides), out, cells, show, known)
+        missing = making.missing()
+        if collect:
+            if not making.done:
+                raise RecallsegError(f"Of the {len(missing)} runs of {spec} none is done yet.")
+            return making.table()
         failed = carry_out(
-            in_order(making.missing()), place or ThisProcess(), making.hear, place is not None
+            in_order(missing), place or ThisProcess(), making.hear, place is not None
         )
     if failed:
         shown = "; ".join(f"{folder.name}: {problem}" for folder, problem in failed.items())
