@@ -41,6 +41,15 @@ def test_only_weights_that_learn_get_a_gradient():
     assert weight.grad is None
 
 
+def test_mixed_precision_is_left_to_pytorch():
+    x, weight = torch.randn(2, 3, 6, 6), torch.randn(3, 1, 5, 5, requires_grad=True)
+    with torch.autocast("cpu", dtype=torch.float16):
+        result = depthwise(x, weight, 1, (2, 2))
+    result.float().sum().backward()
+    assert result.dtype == torch.float16
+    assert weight.grad.dtype == torch.float32
+
+
 def test_the_tail_of_efficientnet_has_them():
     torch.manual_seed(0)
     tail = Tail("efficientnet_lite0", output_stride=32, finest=16, weights="none")

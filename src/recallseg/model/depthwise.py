@@ -31,7 +31,8 @@ def is_wide_depthwise(module: nn.Module) -> bool:
 def depthwise(x: Tensor, weight: Tensor, stride: int, padding: tuple[int, int]) -> Tensor:
     """`F.conv2d` of (B,C,H,W) with weights (C,1,k,l), one group per channel."""
     learns = torch.is_grad_enabled() and weight.requires_grad
-    if learns and x.device.type == "cpu" and x.dtype == weight.dtype == torch.float32:
+    is_plain = x.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    if learns and is_plain and x.device.type == "cpu":
         result: Tensor = _Depthwise.apply(x, weight, stride, padding)  # type: ignore[no-untyped-call]
         return result
     return F.conv2d(x, weight, None, stride, padding, 1, len(weight))
