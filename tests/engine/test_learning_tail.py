@@ -32,6 +32,17 @@ def test_every_step_learns_the_tail_on_features_of_one_encoder(tmp_path):
     assert set(tails) <= set(helper)
 
 
+def test_the_first_stages_may_learn_in_step_0_and_no_later(tmp_path):
+    seen, run_watched = watched()
+    run_watched(tail_config(tmp_path, model__first_stages="step-0"), tmp_path / "run")
+    with_photos = {name for name, batch in seen.items() if batch.photos is not None}
+    assert with_photos == {"step 0"}
+    run(tail_config(tmp_path), tmp_path / "fixed")
+    learned, fixed = (RunFolder(tmp_path / name).encoder for name in ("run", "fixed"))
+    weights, before = load_file(learned), load_file(fixed)
+    assert any(not weights[key].equal(before[key]) for key in weights)
+
+
 def test_a_helper_starts_with_the_tail_of_the_model(tmp_path):
     config = tail_config(tmp_path, helper__optim__lr=1e-30, helper__optim__end_lr=0)
     run(config, tmp_path / "run")

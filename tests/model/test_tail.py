@@ -68,8 +68,13 @@ def test_the_key_of_stored_features_is_not_that_of_the_whole_network():
     whole, first = Encoder("resnet18", **options), Encoder("resnet18", without_tail=True, **options)
     first.body.load_state_dict(whole.body.state_dict(), strict=False)
     assert whole.fingerprint() != first.fingerprint()
-    assert first.frozen
-    assert not any(parameter.requires_grad for parameter in first.train().parameters())
+
+
+@pytest.mark.parametrize("learns", [False, True])
+def test_the_first_stages_are_fixed_unless_step_0_shall_train_them(learns):
+    encoder = small_model(first_stages="step-0" if learns else None).encoder
+    assert encoder.frozen is not learns
+    assert all(weight.requires_grad is learns for weight in encoder.train().parameters())
 
 
 def test_a_network_that_cannot_be_cut_is_refused():

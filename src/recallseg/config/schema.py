@@ -65,7 +65,7 @@ class ScenarioConfig(Section):
 class ModelConfig(Section):
     """The encoder E and the shape of every decoder D on it."""
 
-    optional: ClassVar[tuple[str, ...]] = ("tail",)
+    optional: ClassVar[tuple[str, ...]] = ("tail", "first_stages")
 
     encoder: str = "efficientnet_lite0"
     """`efficientnet_lite0`, `resnet101`, or another timm CNN that has an output stride; with a tag
@@ -85,6 +85,9 @@ class ModelConfig(Section):
     """With a neck, `decoder`: the encoder ends with the stage at `neck_stride` and keeps its
     pretrained weights for good, and the network's later stages belong to the decoder and learn in
     every step. None: the whole network is the encoder, which step 0 trains, as in the paper."""
+    first_stages: Literal["step-0"] | None = None
+    """With a tail, `step-0`: the encoder, which is all that comes before it, learns in step 0 too,
+    for pictures that are not like those it was pretrained on."""
     dilations: tuple[Positive, ...] | None = None
     """Of the decoder's parallel convolutions; by default, scaled to the stride, 6, 12, 18, 24 at
     stride 8 for `deeplab_v2`, and 6, 12, 18 at stride 16 for `deeplab_v3`."""
@@ -241,10 +244,12 @@ class RunConfig(Section):
         stride = self.model.neck_stride if self.model.neck else self.model.output_stride
         if self.model.tail and not self.model.neck:
             raise ValueError("model.tail=decoder needs a neck; set model.neck too")
+        if self.model.first_stages and not self.model.tail:
+            raise ValueError("model.first_stages=step-0 needs model.tail=decoder")
         if self.model.tail and self.method.train_encoder:
             raise ValueError(
-                "with model.tail=decoder the encoder keeps its pretrained weights, and what learns "
-                "is the decoder's; leave method.train_encoder out"
+                "with model.tail=decoder the encoder is frozen in later steps, and what learns is "
+                "the decoder's; leave method.train_encoder out"
             )
         if self.views.label_stride > stride:
             raise ValueError(f"views.label_stride cannot be above the features' stride, {stride}")

@@ -47,7 +47,8 @@ def _encoder(config: RunConfig) -> str:
     speed = f" with momentum {model.batch_norm_momentum:g}" if model.batch_norm_momentum else ""
     later = "goes on learning" if config.method.train_encoder else "frozen after step 0"
     if model.tail:
-        later = f"frozen, with its stages after stride {model.neck_stride} in every decoder"
+        since = "frozen after step 0" if model.first_stages else "frozen"
+        later = f"{since}, with its stages after stride {model.neck_stride} in every decoder"
     return (
         f"{model.encoder} at stride {model.output_stride}, weights {model.weights}, {later}, "
         f"BatchNorm {norm}{speed if model.train_batch_norm else ''}"

@@ -23,6 +23,8 @@ def build_model(config: ModelConfig, channels: int, weights: str | None = None) 
         batch_norm_momentum=config.batch_norm_momentum,
         without_tail=config.tail is not None,
     )
+    if config.tail and not config.first_stages:
+        encoder.freeze()
     return Segmenter(encoder, build_decoder(config, encoder, channels, weights))
 
 

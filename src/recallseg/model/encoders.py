@@ -22,10 +22,9 @@ class Encoder(nn.Module):
     `none` or the path of a file. The features are those of the last stage; with `finest`, a
     stride, those of all stages from there up, side by side at the finest of them, which gives
     small encoders finer features than their last stage has. With `without_tail`, it ends with the
-    stage `finest`, keeps the weights that it came with, and leaves the later stages to decoders
-    (`tail.py`). The layers of BatchNorm keep their statistics in training (their affine part still
-    learns) unless `train_batch_norm` is set; then these move with `batch_norm_momentum`, by default
-    the network's own.
+    stage `finest` and leaves the later stages to decoders (`tail.py`). The layers of BatchNorm keep
+    their statistics in training (their affine part still learns) unless `train_batch_norm` is set;
+    then these move with `batch_norm_momentum`, by default the network's own.
     """
 
     mean: Tensor
@@ -64,8 +63,6 @@ class Encoder(nn.Module):
         for key, values in (("mean", config.mean), ("std", config.std)):
             self.register_buffer(key, torch.tensor(values).view(3, 1, 1), persistent=False)
         self.train()
-        if without_tail:
-            self.freeze()
 
     @property
     def mean_colour(self) -> tuple[int, int, int]:

@@ -52,8 +52,9 @@ def step_0_key(
 
 def _stored_views(config: RunConfig) -> list[object]:
     """What step 0 depends on where it is trained on stored views, as it is on a fixed encoder."""
-    bank = config.bank
-    return [bank.enabled, bank.views, bank.seed] if config.model.tail else []
+    bank, model = config.bank, config.model
+    is_fixed = model.tail and not model.first_stages
+    return [bank.enabled, bank.views, bank.seed] if is_fixed else []
 
 
 def first_step_key(config: RunConfig) -> str:
