@@ -12,7 +12,6 @@ from recallseg.engine.samples.sets import Samples
 from recallseg.engine.samples.views import PhotoSet, Supply
 from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
-from recallseg.files import content_key
 from recallseg.methods import Method
 from recallseg.model import Encoder, Segmenter
 from recallseg.model.building import build_decoder
@@ -107,7 +106,7 @@ class OldClasses:
         samples = self._samples_of(photos, name, labeller.model.encoder)
         if self.config.replay.label_on == "photos":
             return samples
-        key = content_key(photos.dataset.signature(), photos.stems, labeller.channels.tolist())
+        key = photos.dataset.signature(), *photos.stems
         return self.labels.relabelled(samples, labeller.model, labeller.channels, key)
 
     def _samples_of(self, photos: PhotoSet, name: str, encoder: Encoder) -> Samples:

@@ -6,7 +6,7 @@ and training would follow them away from what it knows.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from tempfile import TemporaryFile
 from weakref import WeakKeyDictionary
 
@@ -143,19 +143,20 @@ class HelperLabels:
     """
 
     def __init__(self) -> None:
-        self._written: WeakKeyDictionary[Decoder, dict[str, WrittenLabels]]
+        self._written: WeakKeyDictionary[Decoder, dict[Hashable, WrittenLabels]]
         self._written = WeakKeyDictionary()
 
     def relabelled(
-        self, samples: Samples, helper: Segmenter, channel_of: LookUp, photos: str
+        self, samples: Samples, helper: Segmenter, channel_of: LookUp, photos: Hashable
     ) -> Samples:
         """Samples with the labels of a helper; `photos` names those that they are of."""
         relabel = labelling(helper, channel_of)
         if not isinstance(samples, BankSamples):
             return relabelled(samples, relabel)
         of_helper = self._written.setdefault(helper.decoder, {})
-        once = RelabelledOnce(samples, relabel, of_helper.get(photos))
-        of_helper[photos] = once.written
+        key = photos, channel_of.tobytes()
+        once = RelabelledOnce(samples, relabel, of_helper.get(key))
+        of_helper[key] = once.written
         return once
 
 
