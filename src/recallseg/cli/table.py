@@ -52,7 +52,6 @@ def table(
     from recallseg.experiments.table import make_table
     from recallseg.experiments.table_spec import plan_table
     from recallseg.progress import messages
-    from recallseg.report.page import write_report
 
     if dry_run:
         _list_runs(plan_table(spec, overrides or [], out), as_json)
@@ -64,6 +63,13 @@ def table(
     shows = console.is_terminal and place is None
     show = (lambda results: console.print(_as_table(results))) if shows else None
     results = make_table(spec, overrides or [], out, show, place, kept, collect)
+    _show(results, out, as_json)
+
+
+def _show(results: dict[str, Any], out: Path, as_json: bool) -> None:
+    """Print the table and where it is, with a report of the runs that are here."""
+    from recallseg.report.page import write_report
+
     report = out / f"{results['table']}.html"
     names = [name for cell in results["cells"] for name in cell["runs"]]
     if folders := [out / name for name in names if (out / name).is_dir()]:

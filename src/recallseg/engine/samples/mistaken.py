@@ -4,12 +4,10 @@ from collections.abc import Sequence
 
 import torch
 
+from recallseg.engine.samples.relabelling import LOOKED_AT_TOGETHER
 from recallseg.engine.samples.sets import Pick, Samples
 from recallseg.methods import output_of
 from recallseg.model import Segmenter
-
-TOGETHER = 8
-"""Samples that the model sees at a time."""
 
 
 @torch.no_grad()
@@ -21,8 +19,8 @@ def taken_for(previous: Segmenter, samples: Samples, added: Sequence[int]) -> di
     device = next(previous.parameters()).device
     seen = torch.zeros(max(added) + 1, previous.decoder.classes)
     picks = [Pick(row, 0) for row in range(len(samples))]
-    for start in range(0, len(picks), TOGETHER):
-        batch = samples.batch(picks[start : start + TOGETHER]).to(device)
+    for start in range(0, len(picks), LOOKED_AT_TOGETHER):
+        batch = samples.batch(picks[start : start + LOOKED_AT_TOGETHER]).to(device)
         probabilities = output_of(previous, batch).logits.softmax(dim=1).movedim(1, -1)
         for channel in added:
             seen[channel] += probabilities[batch.labels == channel].sum(dim=0).cpu()

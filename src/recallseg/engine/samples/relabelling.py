@@ -63,8 +63,7 @@ class WrittenLabels:
     """Labels of the views of some photos, each written once and kept."""
 
     def __init__(self, photos: int, views: int, shape: tuple[int, int]) -> None:
-        self.shape = (photos, views, *shape)
-        self.labels = _scratch(self.shape)
+        self.labels = _scratch((photos, views, *shape))
         self.is_written = np.zeros((photos, views), dtype=bool)
 
 
