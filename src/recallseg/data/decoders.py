@@ -133,6 +133,7 @@ class _Decoder:
         self._ready = True
         answer = self._within(seconds, lambda: self._exchange(header, data))
         if answer is None:
+            self.end()  # one that is being killed closes its pipes a moment before it is gone
             self.start()
         return answer
 
