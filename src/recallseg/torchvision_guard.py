@@ -1,9 +1,9 @@
 """Make `import torchvision` work where its compiled operators do not fit the installed torch.
 
 A CPU build of torch beside a CUDA build of torchvision leaves `torchvision::nms` undeclared, and
-importing torchvision, timm or torchmetrics raises. Nothing here uses those operators, so declaring
-them is enough. Import this module before any of the three; it does nothing where torchvision is
-whole.
+importing torchvision raises, or what imports it (timm; lightning-fabric, where it finds
+torchmetrics). Nothing here uses those operators, so declaring them is enough. Import this module
+before any of them; it does nothing where torchvision is whole.
 """
 
 import sys

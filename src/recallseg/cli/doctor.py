@@ -14,7 +14,7 @@ from recallseg.errors import RecallsegError
 from recallseg.files import cache_root
 
 PACKAGES = (
-    *("recallseg", "torch", "torchvision", "timm", "lightning-fabric", "torchmetrics"),
+    *("recallseg", "torch", "torchvision", "timm", "lightning-fabric"),
     *("pydantic", "omegaconf", "safetensors", "numpy", "pillow"),
 )
 

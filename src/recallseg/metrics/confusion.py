@@ -1,10 +1,7 @@
 """Counting true against predicted labels over a whole split, across batches and processes."""
 
-import recallseg.torchvision_guard  # noqa: F401
-
-import numpy as np
 import torch
-from torchmetrics.classification import MulticlassConfusionMatrix
+from torch import distributed
 
 from recallseg.metrics.scores import Confusion
 
@@ -16,15 +13,23 @@ class ConfusionMatrix(torch.nn.Module):
     on how many processes shared the work.
     """
 
+    counted: torch.Tensor
+
     def __init__(self, classes: int, void: int = 255) -> None:
         super().__init__()
-        self.metric = MulticlassConfusionMatrix(classes, ignore_index=void, validate_args=False)
+        self.classes, self.void = classes, void
+        self.register_buffer("counted", torch.zeros(classes**2, dtype=torch.long))
 
     def update(self, prediction: torch.Tensor, truth: torch.Tensor) -> None:
         """Count label maps of equal shape (…, H, W)."""
-        self.metric.update(prediction.long(), truth.long())
+        known = truth != self.void
+        pairs = truth[known].long() * self.classes + prediction[known].long()
+        self.counted += torch.bincount(pairs, minlength=self.classes**2)
 
     def counts(self) -> Confusion:
         """The matrix over everything counted so far, in all processes."""
-        counts: Confusion = self.metric.compute().cpu().numpy().astype(np.int64)
+        counted = self.counted.clone()
+        if distributed.is_available() and distributed.is_initialized():
+            distributed.all_reduce(counted)
+        counts: Confusion = counted.reshape(self.classes, self.classes).cpu().numpy()
         return counts
