@@ -21,7 +21,7 @@ def export(
     from recallseg.predict.export import export_onnx
     from recallseg.progress import waiting
 
-    with waiting("Exporting, which takes about a minute"):
+    with waiting("Exporting, which takes half a minute"):
         about = export_onnx(model, out, step)
     size = out.stat().st_size / 2**20
     typer.echo(f"{out}: step {about['step']}, {size:.1f} MiB")

@@ -43,6 +43,8 @@ class WideDepthwiseConv(nn.Conv2d):
 
     def forward(self, x: Tensor) -> Tensor:
         """The convolution of (B,C,H,W)."""
+        if self.bias is not None:  # one into which a BatchNorm was folded does not learn any more
+            return super().forward(x)
         assert not isinstance(self.padding, str)
         return depthwise(x, self.weight, self.stride[0], (self.padding[0], self.padding[1]))
 

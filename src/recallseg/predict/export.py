@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from recallseg.errors import RecallsegError
 from recallseg.files import atomic_path
 from recallseg.model import Segmenter
+from recallseg.model.folding import fold_batch_norm
 from recallseg.model.geometry import to_own_pixels, to_pixels
 from recallseg.predict.opening import open_model
 from recallseg.runs.folder import RunFolder
@@ -58,8 +59,8 @@ def export_onnx(path: Path, out: Path, step: int | None = None) -> dict[str, Any
 class Exportable(nn.Module):
     """A segmenter in operations that ONNX has, with the same results.
 
-    The decoder decodes in plain operations here, and nothing is done in place, which the exporter
-    is slow to follow.
+    The decoder decodes in plain operations here, nothing is done in place, which the exporter is
+    slow to follow, and BatchNorm is a part of the convolutions.
     """
 
     def __init__(self, model: Segmenter, longer_side: int | None = None) -> None:
@@ -71,6 +72,7 @@ class Exportable(nn.Module):
             if hasattr(module, "inplace"):
                 setattr(module, "inplace", False)  # noqa: B010
         self.eval()
+        fold_batch_norm(self, lambda: self(torch.zeros(EXAMPLE, dtype=torch.uint8)))
 
     def forward(self, images: Tensor) -> tuple[Tensor, Tensor]:
         """Logits (B,C,H,W) and masks (B,H,W) of RGB bytes (B,3,H,W)."""
