@@ -72,17 +72,19 @@ class _Crawl:
         self.folder = folder
         self.query = query_of(class_name, source.queries)
         self.journal = Journal(folder / JOURNAL_NAME)
-        others = list(sibling_journals(folder))
         _forget_damaged(self.journal, folder)
         self.photos = [photo for photo in self.journal.photos() if photo.path(folder).is_file()]
-        self.hashes = [photo.phash for one in (self.journal, *others) for photo in one.photos()]
-        self.taken = {key for one in others for key in one.entries if one.judged(key)}
+        self.hashes: list[str] = []
+        self.taken: set[str] = set()
         entries = self.journal.entries.values()
         self.left = Counter(entry.reason for entry in entries if entry.outcome == "rejected")
         self.failures = 0
 
     def run(self, count: int) -> None:
         """Go through the candidates until there are `count` photos."""
+        others = list(sibling_journals(self.folder))
+        self.hashes = [photo.phash for one in (self.journal, *others) for photo in one.photos()]
+        self.taken = {key for one in others for key in one.entries if one.judged(key)}
         for candidate in self._candidates():
             key = f"{self.source.site.name}:{candidate.id}"
             if self.journal.judged(key):
