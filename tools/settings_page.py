@@ -75,6 +75,7 @@ ROWS = (
     Row("encoder learns later", ("method.train_encoder",), False, "no"),
     Row("void in inpainting", ("method.void",), "inpaint", "becomes background, then filled"),
     Row("what M_{k-1} looks at", ("method.inpaint_on",), "photos", "whole photos, once"),
+    Row("probabilities as labels", ("method.soft_labels",), False, "no: a class per pixel"),
     Row("optimiser", _both("name"), "sgd", "SGD with momentum"),
     Row("learning rate", _both("lr"), 5e-4, "5e-4"),
     Row(

@@ -10,6 +10,7 @@ from trainers import interrupted, watched
 
 from recallseg.engine.runner import run
 from recallseg.files import cache_root
+from recallseg.model.building import build_model
 from recallseg.runs.folder import RunFolder
 
 
@@ -75,3 +76,32 @@ def test_an_interrupted_first_step_ends_with_the_same_weights(tmp_path, monkeypa
             load_file(RunFolder(tmp_path / name).step(index).decoder) for name in ("peace", "again")
         )
         assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+@pytest.mark.parametrize("scope", ["step", "shared"])
+def test_a_helper_may_keep_the_tail_of_its_model(scope, tmp_path):
+    """Killed in the second step and taken up again, it labels with the tail of its own step."""
+    config = tail_config(tmp_path, helper__tail="model", helper__scope=scope, checkpoint_seconds=0)
+    run(config, tmp_path / "peace")
+    folder = RunFolder(tmp_path / "peace")
+    for index in range(2):
+        assert not [key for key in load_file(folder.step(index).helper()) if "tail" in key]
+    with pytest.raises(KeyboardInterrupt):
+        run(config, tmp_path / "again", trainer=interrupted("step 2", 3))
+    run(config, tmp_path / "again")
+    ends = [load_file(RunFolder(tmp_path / name).step(2).decoder) for name in ("peace", "again")]
+    torch.testing.assert_close(*ends, atol=0, rtol=0)
+
+
+def test_a_tail_apart_counts_as_what_a_model_answers_by(tmp_path):
+    config = tail_config(tmp_path)
+    model = build_model(config.model, 3, "none")
+    before = model.fingerprint()
+    model.decoder.set_tail_apart()
+    assert model.fingerprint() == before
+    assert not any(name.startswith("tail.") for name in model.decoder.state_dict())
+    model.double()
+    assert next(model.decoder.tail.parameters()).dtype == torch.float64
+    with torch.no_grad():
+        next(model.decoder.tail.parameters()).add_(1)
+    assert model.float().fingerprint() != before

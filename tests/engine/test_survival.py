@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+from children import recallseg
 from kill_and_resume import compare
 from tiny import three_classes, tiny_config
 
@@ -41,17 +42,21 @@ def test_a_run_with_a_full_bank_is_killed_and_ends_with_the_same_numbers(tmp_pat
 def test_two_processes_count_every_photo_once(config_file, tmp_path):
     pixels = {}
     for devices in (1, 2):
-        out = tmp_path / f"runs-{devices}"
-        words = [str(config_file), f"devices={devices}", "accelerator=cpu", "--out", str(out)]
-        words += ["checkpoint_seconds=60"]
-        run = subprocess.run(
-            [sys.executable, "-m", "recallseg", "run", *words],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=os.environ | {"RECALLSEG_CACHE": str(tmp_path / f"cache-{devices}")},
-        )
-        assert run.returncode == 0, run.stderr
+        out, cache = tmp_path / f"runs-{devices}", str(tmp_path / f"cache-{devices}")
+        words = ["run", str(config_file), "--out", str(out)]
+        words += [f"devices={devices}", "accelerator=cpu", "checkpoint_seconds=60"]
+        if devices == 1:
+            ended = recallseg(*words, RECALLSEG_CACHE=cache)
+            assert ended.code == 0, ended.err
+        else:
+            run = subprocess.run(
+                [sys.executable, "-m", "recallseg", *words],
+                capture_output=True,
+                text=True,
+                check=False,
+                env=os.environ | {"RECALLSEG_CACHE": cache},
+            )
+            assert run.returncode == 0, run.stderr
         (folder,) = out.iterdir()
         steps = [json.loads((folder / f"step-{k}/metrics.json").read_text()) for k in range(3)]
         pixels[devices] = [step["pixels"] for step in steps]

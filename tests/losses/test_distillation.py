@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import recallseg.losses as losses
 
 WITH_TEACHER = (
+    "agreeing_cross_entropy",
     "lwf_distillation",
     "classwise_distillation",
     "entropy_weighted_distillation",
@@ -107,6 +108,17 @@ def test_cil_without_entropy_is_distillation_on_unlabelled_pixels():
     unlabelled = labels == 0
     each = -(t.softmax(1) * q.log_softmax(1)[:, :3]).sum(1)
     torch.testing.assert_close(found, each[unlabelled].mean())
+
+
+def test_softened_labels_are_hard_where_the_old_model_disagrees():
+    q, t, _ = (torch.from_numpy(each) for each in drawn(6, 3, 2))
+    seen = t.max(dim=1).indices
+    others = (seen + 1) % 3
+    hard = losses.cross_entropy(q, others)
+    torch.testing.assert_close(losses.agreeing_cross_entropy(q, t, others), hard)
+    found = losses.agreeing_cross_entropy(q, t, seen)
+    soft = -(t.softmax(1) * q.log_softmax(1)[:, :3]).sum(1)
+    torch.testing.assert_close(found, soft.mean())
 
 
 def test_lwf_against_itself_has_no_gradient():

@@ -22,6 +22,9 @@ from children import Child
 
 Moment = Callable[[Path, Path], bool]
 
+PATIENCE = 600.0
+"""Seconds after which a run that neither ended nor came to its moment has failed."""
+
 
 def _encoding(run: Path, cache: Path) -> bool:
     return any(1 in path.read_bytes() for path in cache.glob("bank/*/done.u8"))
@@ -53,12 +56,13 @@ def start(words: list[str], run: Path, cache: Path) -> Child:
 def kill_at(words: list[str], run: Path, cache: Path, moment: Moment) -> bool:
     """Start the command and kill it when the moment has come; false if it ended before."""
     child, killed = start(words, run, cache), False
-    while not killed and not child.ended():
+    end = time.monotonic() + PATIENCE
+    while not killed and not child.ended() and time.monotonic() < end:
         with contextlib.suppress(FileNotFoundError):  # a temporary folder that is gone again
             killed = moment(run, cache) and child.kill()
         time.sleep(0.002)
-    ended = child.outcome()
-    if not killed and ended.code:
+    ended = child.outcome(max(0.0, end - time.monotonic()))
+    if not killed and ended.code != 0:
         raise SystemExit(f"the run failed with exit code {ended.code}: {ended.err}")
     return killed
 

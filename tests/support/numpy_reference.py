@@ -74,6 +74,16 @@ def lwf_distillation(q, t, labels):
     return mean([at(place) for place in pixels(labels, not_void)])
 
 
+def agreeing_cross_entropy(q, t, labels):
+    def at(place):
+        teacher, log_p = column(t, place), log_softmax(column(q, place))
+        if labels[place] != teacher.argmax():
+            return -log_p[labels[place]]
+        return -(np.exp(log_softmax(teacher)) * log_p[: len(teacher)]).sum()
+
+    return mean([at(place) for place in pixels(labels, not_void)])
+
+
 def classwise_distillation(q, t, labels):
     def at(place):
         pairs = zip(column(q, place), column(t, place), strict=False)

@@ -8,12 +8,12 @@ from recallseg.config.loading import (
     preset_names,
     validate,
 )
+from recallseg.config.method import MethodConfig
 from recallseg.config.optim import OptimConfig
 from recallseg.config.problems import problems
 from recallseg.config.replay import LabelFilters, ReplayConfig
 from recallseg.config.schema import (
     DataConfig,
-    MethodConfig,
     ModelConfig,
     RunConfig,
     ViewConfig,

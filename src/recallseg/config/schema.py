@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from recallseg.config.method import HelperConfig, MethodConfig
 from recallseg.config.optim import OptimConfig
 from recallseg.config.replay import ReplayConfig
 from recallseg.config.section import NotNegative, Positive, Rate, Section, Share
@@ -142,44 +143,6 @@ class BankConfig(Section):
     encoded on the fly, which takes longer and changes nothing else."""
     keep: bool = True
     """Keep the features for other runs; if not, they are deleted when their step ends."""
-
-
-class MethodConfig(Section):
-    """Which continual learner runs."""
-
-    name: str = "ft"
-    weights: dict[str, float] = Field(default_factory=dict)
-    """Of the terms of the method's loss, by name; by default those that its class names."""
-    train_encoder: bool = False
-    """Train the encoder after step 0 too, as all methods but RECALL were published."""
-    growth: Literal["random", "background", "similar"] | None = None
-    """How channels of new classes start: at random; as the background's, which is MiB's
-    initialisation; or as those of whatever the previous model takes the class for. By default as
-    the method's authors have it."""
-    inpaint: bool | None = None
-    """Background inpainting; by default what the method is known for."""
-    inpaint_on: Literal["views", "photos"] = "views"
-    """Let the previous model look at each training view by itself, or at the step's photos as a
-    whole, once, and cut its labels along with them."""
-    inpaint_confidence: Share = 0.0
-    """Inpaint only where the previous model is that sure."""
-    void: Literal["ignore", "inpaint"] = "ignore"
-    """What inpainting does with void pixels: leave them out of the loss, or fill them like
-    background, as the paper's equation says."""
-
-
-class HelperConfig(Section):
-    """The helper decoders D^H that label replay images, one per step (paper, sec. 4)."""
-
-    scope: Literal["step", "one_class", "shared", "model"] = "step"
-    """One for the classes of each step; one for each class; or a single one, which grows and is
-    trained like the main decoder (the paper found that worse). `model`: none is trained, and the
-    model as it was after a step labels images of that step's classes."""
-    optim: OptimConfig = OptimConfig(lr=2e-4, end_lr=2e-6)
-    always: bool = False
-    """Train them even if nothing is replayed yet, for steps that are to come."""
-    initial: Literal["train", "reuse"] = "train"
-    """Step 0's helper: trained as in Algorithm 1, or D_0 itself."""
 
 
 class RunConfig(Section):

@@ -75,17 +75,20 @@ class ContinualLearner:
     def _trained_helper(self, step: Step, helper: Helper) -> Decoder:
         helpers, encoder = self.old_classes.helpers, self.model.encoder
         config, optim, name = self.config.helper, self.config.helper.optim, helper.name
-        decoder = helpers.fresh(helper, encoder)
-        if decoder.tail and self.model.decoder.tail:
-            decoder.tail.load_state_dict(self.model.decoder.tail.state_dict())
+        tail = self.model.decoder.tail
+        decoder = helpers.fresh(len(helper.classes), encoder, tail)
         if step.index == 0 and config.initial == "reuse" and helper.classes == step.new_classes:
-            decoder.load_state_dict(self.model.decoder.state_dict())
+            weights = self.model.decoder.state_dict()
+            decoder.load_state_dict({name: weights[name] for name in decoder.state_dict()})
             return decoder
         if helpers.shared and step.index > 0:
             [before] = helpers.of(self.data.scenario.last_that_added(step))
             previous = Segmenter(encoder, helpers.trained(before, encoder))
             previous = previous.eval().requires_grad_(False)
             decoder = deepcopy(previous.decoder).requires_grad_(True)
+            if helpers.tail_is_apart and decoder.tail and tail:
+                decoder.tail.load_state_dict(tail.state_dict())
+                decoder.set_tail_apart()
             decoder.grow(len(step.new_classes))
             stream = self.sets.with_old_classes(step, name, optim, encoder, previous)
         else:

@@ -6,6 +6,7 @@ import torch
 
 from recallseg.config import RunConfig
 from recallseg.data.transforms import ViewRecipe
+from recallseg.engine.training.shares import Shares, cores_to_share
 from recallseg.experiments.timing import in_turns
 from recallseg.methods import Batch, plain_loss
 from recallseg.model import Segmenter
@@ -15,7 +16,8 @@ CLASSES = (10, 20, 50, 150)
 
 
 def bare_step(model: Segmenter, config: RunConfig) -> Callable[[], None]:
-    """Forward, loss and backward of the decoder on a batch of features in memory."""
+    """Forward, loss and backward of the decoder on a batch of features in memory, a share of it on
+    each core."""
     crop, stride = config.views.crop, config.views.label_stride
     side = ViewRecipe(crop, label_stride=stride).label_size
     batch = config.increment.batch
@@ -23,9 +25,10 @@ def bare_step(model: Segmenter, config: RunConfig) -> Callable[[], None]:
     labels = torch.randint(0, model.decoder.classes, (batch, side, side), dtype=torch.uint8)
     samples = Batch(labels, features=features, label_stride=stride)
     model.encoder.freeze()
+    shares = Shares(model, plain_loss, cores_to_share(model, plain_loss))
 
     def step() -> None:
-        plain_loss(model, samples).backward()  # type: ignore[no-untyped-call]
+        shares.backward(samples)
         model.zero_grad(set_to_none=True)
 
     return step

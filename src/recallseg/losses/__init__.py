@@ -6,6 +6,7 @@ from recallseg.losses.cross_entropy import (
     unbiased_cross_entropy,
 )
 from recallseg.losses.distillation import (
+    agreeing_cross_entropy,
     classwise_distillation,
     entropy_weighted_distillation,
     feature_distillation,
@@ -16,6 +17,7 @@ from recallseg.losses.hinge import hinge_discriminator, hinge_generator
 from recallseg.losses.normal import normal_divergence
 
 __all__ = [
+    "agreeing_cross_entropy",
     "classwise_cross_entropy",
     "classwise_distillation",
     "cross_entropy",

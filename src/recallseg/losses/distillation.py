@@ -1,8 +1,8 @@
 """Distillation: what the new model should still say as the old one did.
 
 In all of these `logits` are the new model's (B, C, H, W), `old_logits` the old model's
-(B, O, H, W), whose O channels come first in the new one; `labels` (B, H, W) only tell which pixels
-are void and, for CIL, which are labelled.
+(B, O, H, W), whose O channels come first in the new one; `labels` (B, H, W) tell which pixels are
+void and, for CIL, which are labelled; RECALL alone learns them here.
 """
 
 import math
@@ -12,7 +12,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from recallseg.labels import VOID
-from recallseg.losses.cross_entropy import mean_over
+from recallseg.losses.cross_entropy import chosen, mean_over
 from recallseg.losses.together import each_counts
 
 
@@ -24,6 +24,19 @@ def lwf_distillation(logits: Tensor, old_logits: Tensor, labels: Tensor) -> Tens
     old = old_logits.shape[1]
     log_p = logits[:, :old].log_softmax(dim=1)
     return mean_over(_soft(log_p, old_logits), labels != VOID) / old
+
+
+def agreeing_cross_entropy(logits: Tensor, old_logits: Tensor, labels: Tensor) -> Tensor:
+    """Cross-entropy in which a label that the old model would give is its whole answer.
+
+    There the probabilities of all old channels are the target, so that what the old model was
+    unsure of is not learned as certain. Elsewhere it is the label alone: new classes, and what
+    others know better.
+    """
+    log_p = logits.log_softmax(dim=1)
+    soft = _soft(log_p[:, : old_logits.shape[1]], old_logits)
+    agrees = old_logits.max(dim=1).indices == labels
+    return mean_over(torch.where(agrees, soft, -chosen(log_p, labels)), labels != VOID)
 
 
 def classwise_distillation(logits: Tensor, old_logits: Tensor, labels: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from recallseg.config import MethodConfig
 from recallseg.config.registry import class_named
-from recallseg.methods.base import Batch, Method, output_of, plain_loss
+from recallseg.methods.base import Batch, Method, can_be_shared, output_of, plain_loss
 
 METHODS: dict[str, str | type[Method]] = {
     "ft": "recallseg.methods.ft:FineTuning",
@@ -18,7 +18,16 @@ METHODS: dict[str, str | type[Method]] = {
 }
 """In the order of the paper's tables, from the lower bound to the upper one."""
 
-__all__ = ["METHODS", "Batch", "Method", "build_method", "method_class", "output_of", "plain_loss"]
+__all__ = [
+    "METHODS",
+    "Batch",
+    "Method",
+    "build_method",
+    "can_be_shared",
+    "method_class",
+    "output_of",
+    "plain_loss",
+]
 
 
 def method_class(name: str) -> type[Method]:

@@ -1,7 +1,7 @@
 """What a continual learner decides; everything else is the engine's."""
 
-from collections.abc import Iterable, Mapping
-from typing import ClassVar, Literal, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -31,6 +31,36 @@ class Batch(NamedTuple):
         features = None if self.features is None else self.features.to(device)
         return self._replace(labels=self.labels.to(device), photos=photos, features=features)
 
+    def split(self, parts: int) -> list["Batch"]:
+        """The same samples in so many batches, or in fewer if there are not as many."""
+        parts = min(parts, len(self.labels))
+        photos, features = (
+            [None] * parts if each is None else each.tensor_split(parts)
+            for each in (self.photos, self.features)
+        )
+        labels = self.labels.tensor_split(parts)
+        return [
+            self._replace(labels=each, photos=its_photos, features=its_features)
+            for each, its_photos, its_features in zip(labels, photos, features, strict=True)
+        ]
+
+
+AnyLoss = TypeVar("AnyLoss", bound=Callable[..., Tensor])
+
+
+def mean_of_shares(loss: AnyLoss) -> AnyLoss:
+    """Mark a loss that several cores may compute, each of a share of a batch.
+
+    It divides by what `losses.together` counts in the whole batch, and remembers nothing.
+    """
+    setattr(loss, "is_mean_of_shares", True)  # noqa: B010
+    return loss
+
+
+def can_be_shared(loss: Callable[..., Any]) -> bool:
+    """Whether a loss is marked so; one that overrides it has to be marked again."""
+    return getattr(loss, "is_mean_of_shares", False)
+
 
 def output_of(model: Segmenter, batch: Batch) -> Output:
     """What a model says of a batch, logits where its labels are."""
@@ -44,6 +74,7 @@ def output_of(model: Segmenter, batch: Batch) -> Output:
     return output
 
 
+@mean_of_shares
 def plain_loss(model: Segmenter, batch: Batch) -> Tensor:
     """Cross-entropy on the labels as they are."""
     return cross_entropy(output_of(model, batch).logits, batch.labels)
@@ -101,6 +132,7 @@ class Method:
         return scenario
 
     @staticmethod
+    @mean_of_shares
     def initial_loss(model: Segmenter, batch: Batch) -> Tensor:
         """The objective of step 0. Runs share a step 0 of the same objective, so it knows no
         settings; methods that do not override it share theirs."""
@@ -111,6 +143,7 @@ class Method:
         if previous is not None:
             self.previous = previous
 
+    @mean_of_shares
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """The objective of one batch of a later step, a scalar."""
         return plain_loss(model, batch)

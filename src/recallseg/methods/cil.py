@@ -6,7 +6,7 @@ from torch import Tensor
 
 from recallseg.labels import BACKGROUND, VOID
 from recallseg.losses import cross_entropy, entropy_weighted_distillation
-from recallseg.methods.base import Batch, Method, output_of
+from recallseg.methods.base import Batch, Method, mean_of_shares, output_of
 from recallseg.model import Segmenter
 
 
@@ -19,6 +19,7 @@ class ClassIncrementalLearning(Method):
     title = "CIL"
     defaults: ClassVar = {"distillation": 1.0, "entropy": 1.0}
 
+    @mean_of_shares
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """Cross-entropy on new classes plus weighted distillation on the rest."""
         logits, old = output_of(model, batch).logits, self.old(batch).logits

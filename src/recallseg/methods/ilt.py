@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from recallseg.losses import cross_entropy, feature_distillation, lwf_distillation
-from recallseg.methods.base import Batch, Method, output_of
+from recallseg.methods.base import Batch, Method, mean_of_shares, output_of
 from recallseg.model import Segmenter
 
 
@@ -19,6 +19,7 @@ class IncrementalLearningTechniques(Method):
     title = "ILT"
     defaults: ClassVar = {"distillation": 100.0, "features": 100.0}
 
+    @mean_of_shares
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """Cross-entropy plus both distillations."""
         new, old = output_of(model, batch), self.old(batch)

@@ -10,7 +10,7 @@ from recallseg.losses import (
     cross_entropy,
     lwf_distillation,
 )
-from recallseg.methods.base import Batch, Method, output_of
+from recallseg.methods.base import Batch, Method, mean_of_shares, output_of
 from recallseg.model import Segmenter
 
 
@@ -23,6 +23,7 @@ class LearningWithoutForgetting(Method):
     title = "LwF"
     defaults: ClassVar = {"distillation": 100.0}
 
+    @mean_of_shares
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """Cross-entropy plus distillation."""
         logits, old = output_of(model, batch).logits, self.old(batch).logits
@@ -42,10 +43,12 @@ class MultiClassLwF(Method):
     defaults: ClassVar = {"distillation": 10.0}
 
     @staticmethod
+    @mean_of_shares
     def initial_loss(model: Segmenter, batch: Batch) -> Tensor:
         """Binary cross-entropies against labels."""
         return classwise_cross_entropy(output_of(model, batch).logits, batch.labels)
 
+    @mean_of_shares
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """Binary cross-entropies against labels, and against the previous model."""
         logits, old = output_of(model, batch).logits, self.old(batch).logits

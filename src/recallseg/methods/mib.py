@@ -5,7 +5,7 @@ from typing import ClassVar
 from torch import Tensor
 
 from recallseg.losses import unbiased_cross_entropy, unbiased_distillation
-from recallseg.methods.base import Batch, Method, output_of
+from recallseg.methods.base import Batch, Method, mean_of_shares, output_of
 from recallseg.model import Growth, Output, Segmenter
 
 
@@ -21,6 +21,7 @@ class ModelingTheBackground(Method):
     growth: Growth = "background"
     defaults: ClassVar = {"distillation": 10.0}
 
+    @mean_of_shares
     def loss(self, model: Segmenter, batch: Batch) -> Tensor:
         """Both unbiased terms."""
         return self.unbiased(output_of(model, batch), self.old(batch), batch)

@@ -2,7 +2,11 @@
 
 from typing import Literal
 
-from recallseg.methods.base import Method
+from torch import Tensor
+
+from recallseg.losses import agreeing_cross_entropy
+from recallseg.methods.base import Batch, Method, mean_of_shares, output_of
+from recallseg.model import Segmenter
 
 
 class Recall(Method):
@@ -13,6 +17,14 @@ class Recall(Method):
 
     title = "RECALL"
     inpaints = True
+
+    @mean_of_shares
+    def loss(self, model: Segmenter, batch: Batch) -> Tensor:
+        """Cross-entropy with labels; softened, if the settings say so, where M_{k-1} agrees."""
+        if not self.config.soft_labels:
+            return super().loss(model, batch)
+        logits = output_of(model, batch).logits
+        return agreeing_cross_entropy(logits, self.old(batch).logits, batch.labels)
 
     def row(self, source: str | None, labels: Literal["helpers", "previous"]) -> str:
         """Its parts have names of their own, as in the paper's ablation."""

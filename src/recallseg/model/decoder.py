@@ -2,8 +2,8 @@
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import ClassVar, Literal
+from collections.abc import Callable, Mapping, Sequence
+from typing import ClassVar, Literal, Self
 
 import torch
 import torch.nn.functional as F
@@ -81,6 +81,24 @@ class Decoder(nn.Module, ABC):
     def classes(self) -> int:
         """Number of output channels, background included."""
         return self.classifiers()[0].out_channels
+
+    def set_tail_apart(self) -> None:
+        """Let the tail stay as it is, and no longer be one of this decoder's weights: another
+        decoder has the same."""
+        if tail := self.tail:
+            del self.tail
+            object.__setattr__(self, "tail", tail.eval().requires_grad_(False))
+
+    def all_weights(self) -> dict[str, Tensor]:
+        """Weights and buffers, those of a tail that was set apart among them."""
+        apart = {} if self.tail is None else self.tail.state_dict(prefix="tail.")
+        return {**apart, **self.state_dict()}
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        """A tail that was set apart moves to other devices too."""
+        if self.tail is not None and "tail" not in self._modules:
+            self.tail._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        return super()._apply(fn, recurse)  # type: ignore[no-any-return, no-untyped-call]
 
     def narrowed(self, features: Tensor) -> Tensor:
         """What follows the neck sees of features: what tail and neck make of them, if they are."""

@@ -35,7 +35,7 @@ class Segmenter(nn.Module):
     def fingerprint(self) -> str:
         """SHA-256 of all that the model's answers depend on; changes with every weight."""
         digest = hashlib.sha256(self.encoder.fingerprint().encode())
-        for name, tensor in sorted(self.decoder.state_dict().items()):
+        for name, tensor in sorted(self.decoder.all_weights().items()):
             digest.update(name.encode() + tensor.cpu().contiguous().numpy().tobytes())
         return digest.hexdigest()
 

@@ -7,10 +7,10 @@ from recallseg.data import open_dataset
 from recallseg.data.transforms import ViewRecipe
 from recallseg.engine.samples.relabelling import (
     HelperLabels,
+    Labelling,
     Relabelled,
     drawn_from,
     inpainting,
-    labelling,
     relabelled,
 )
 from recallseg.engine.samples.sets import BankSamples, Pick, samples_of
@@ -66,7 +66,7 @@ def test_a_helper_labels_all_but_void_in_channels_of_the_main_model(tmp_path):
     bank.fill(rows)
     samples = BankSamples(bank, rows, look_up([1]))
     channels = np.array([0, 11, 12], dtype=np.uint8)
-    labelled = relabelled(samples, labelling(helper, channels))
+    labelled = relabelled(samples, Labelling(helper, channels))
     for row in rows:
         picks = [Pick(row, view) for view in range(3)]
         given, written = samples.batch(picks), labelled.batch(picks).labels
@@ -110,6 +110,36 @@ def test_sets_that_one_model_labels_are_seen_together_with_the_same_result(tmp_p
             assert torch.equal(batch.features[at], alone.features[0])
 
 
+def test_sets_of_several_helpers_are_drawn_in_order_and_seen_by_each_at_once(tmp_path, monkeypatch):
+    model, sets = labelled_sets(tmp_path)
+    decoder = DeepLabV2(model.encoder.channels, 3, dilations=(1,), init_std=1.0)
+    other = Segmenter(model.encoder, decoder).eval()
+    channels = np.array([0, 11, 12], dtype=np.uint8)
+    looks = []
+    for helper in (model, other):
+        see = helper.forward
+
+        def watched(*args, see=see, **kwargs):
+            looks.append(len(kwargs["features"]))
+            return see(*args, **kwargs)
+
+        monkeypatch.setattr(helper, "forward", watched)
+    labels = HelperLabels()
+    once = [
+        labels.relabelled(sets[0], model, channels, "cats"),
+        labels.relabelled(sets[1], other, channels, "dogs"),
+        labels.relabelled(sets[0], model, channels.copy(), "cows"),
+        sets[1],
+    ]
+    picks = [Pick(1, 0), Pick(0, 1), Pick(0, 1), Pick(0, 0)]
+    batch = drawn_from(once, picks)
+    assert looks == [2, 1]
+    for at, (member, pick) in enumerate(zip(once, picks, strict=True)):
+        alone = member.batch([pick])
+        assert torch.equal(batch.labels[at], alone.labels[0])
+        assert torch.equal(batch.features[at], alone.features[0])
+
+
 def test_a_helper_labels_a_view_once_in_all_steps(tmp_path, monkeypatch):
     model, (samples, other) = labelled_sets(tmp_path)
     channels = np.array([0, 11, 12], dtype=np.uint8)
@@ -128,7 +158,7 @@ def test_labels_do_not_depend_on_what_is_stored(tmp_path, writer):
     encoder = Encoder("mobilenetv2_035", weights="none").freeze()
     model = Segmenter(encoder, DeepLabV2(encoder.channels, 3, dilations=(1,), init_std=1.0)).eval()
     channels = np.array([0, 11, 12], dtype=np.uint8)
-    relabel = inpainting(model) if writer == "inpainting" else labelling(model, channels)
+    relabel = inpainting(model) if writer == "inpainting" else Labelling(model, channels)
     rows = [4, 6, 9]
     picks = [Pick(row, view) for view in range(2) for row in range(3)]
     batches = []

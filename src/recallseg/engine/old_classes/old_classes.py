@@ -14,7 +14,6 @@ from recallseg.engine.session import Session
 from recallseg.engine.session.data import RunData
 from recallseg.methods import Method
 from recallseg.model import Encoder, Segmenter
-from recallseg.model.building import build_decoder
 from recallseg.runs.folder import RunFolder
 from recallseg.scenario import Step
 
@@ -135,7 +134,7 @@ class OldClasses:
     def store(self, step: Step, encoder: Encoder) -> None:
         """Keep true samples of a step if the method does, as large as its helper would be."""
         if self.method.stores and self.session.fabric.is_global_zero:
-            helper = build_decoder(self.config.model, encoder, 1 + len(step.new_classes))
+            helper = self.helpers.fresh(len(step.new_classes), encoder)
             room = sum(tensor.nbytes for tensor in helper.state_dict().values())
             target, seed = self.folder.step(step.index).samples, self.config.seed
             store_samples(target, step, self.data.scenario, self.data.train, room, seed)

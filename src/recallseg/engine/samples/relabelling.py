@@ -7,6 +7,7 @@ and training would follow them away from what it knows.
 
 import math
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from tempfile import TemporaryFile
 from weakref import WeakKeyDictionary
 
@@ -34,14 +35,28 @@ def inpainting(previous: Segmenter, confidence: float = 0.0, never: Sequence[int
     return lambda batch: inpaint(batch.labels, _logits(previous, batch), confidence, never)
 
 
-def labelling(helper: Segmenter, channel_of: LookUp) -> Relabel:
+@dataclass(frozen=True, eq=False)
+class Labelling:
     """Everything takes what a helper sees (paper: Y^rp), in channels of the main model."""
 
-    def relabel(batch: Batch) -> Tensor:
-        seen = _logits(helper, batch).max(dim=1).indices.numpy()
-        return torch.where(batch.labels == VOID, VOID, torch.from_numpy(channel_of[seen]))
+    helper: Segmenter
+    channel_of: LookUp
 
-    return relabel
+    def __call__(self, batch: Batch) -> Tensor:
+        """New labels for a batch."""
+        seen = _logits(self.helper, batch).max(dim=1).indices.numpy()
+        return torch.where(batch.labels == VOID, VOID, torch.from_numpy(self.channel_of[seen]))
+
+    def __eq__(self, other: object) -> bool:
+        """The same decoder in the same channels gives the same labels."""
+        return isinstance(other, Labelling) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[int, bytes]:
+        return id(self.helper.decoder), self.channel_of.tobytes()
 
 
 class Relabelled:
@@ -95,12 +110,32 @@ class RelabelledOnce:
 
 
 def drawn_from(members: Sequence[Samples], picks: Sequence[Pick]) -> Batch:
-    """One sample from each of some sets; what one model labels in all of them, it sees together."""
+    """One sample from each of some sets; what one model labels in several of them, it sees
+    together."""
+    groups: dict[Hashable, list[int]] = {}
+    for place, each in enumerate(members):
+        who = each.relabel if isinstance(each, RelabelledOnce) else place
+        groups.setdefault(who, []).append(place)
+    parts = [
+        _drawn_alike([members[place] for place in places], [picks[place] for place in places])
+        for places in groups.values()
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    batch = joined(parts)
+    order = np.argsort([place for places in groups.values() for place in places])
+    photos, features = (
+        None if each is None else each[order] for each in (batch.photos, batch.features)
+    )
+    return batch._replace(labels=batch.labels[order], photos=photos, features=features)
+
+
+def _drawn_alike(members: Sequence[Samples], picks: Sequence[Pick]) -> Batch:
+    """One sample from each of some sets that one model labels, or from a single set."""
     once = [each for each in members if isinstance(each, RelabelledOnce)]
-    if len(once) < len(members) or len({id(each.relabel) for each in once}) > 1:
-        return joined([each.batch([pick]) for each, pick in zip(members, picks, strict=True)])
-    batch = drawn_from([each.samples for each in once], picks)
-    return _with_written_labels(batch, once, picks)
+    if not once:
+        return members[0].batch(picks)
+    return _with_written_labels(drawn_from([each.samples for each in once], picks), once, picks)
 
 
 def _with_written_labels(
@@ -149,7 +184,7 @@ class HelperLabels:
         self, samples: Samples, helper: Segmenter, channel_of: LookUp, photos: Hashable
     ) -> Samples:
         """Samples with the labels of a helper; `photos` names those that they are of."""
-        relabel = labelling(helper, channel_of)
+        relabel = Labelling(helper, channel_of)
         if not isinstance(samples, BankSamples):
             return relabelled(samples, relabel)
         of_helper = self._written.setdefault(helper.decoder, {})

@@ -2,12 +2,13 @@
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from recallseg.config import OptimConfig
 from recallseg.engine.samples.streams import Stream
@@ -18,15 +19,14 @@ from recallseg.engine.training.optimisers import (
     learning_rate,
     set_learning_rate,
 )
+from recallseg.engine.training.shares import Loss, Shares, cores_to_share, is_plain
 from recallseg.errors import RecallsegError
 from recallseg.files import content_key
 from recallseg.methods import Batch
 from recallseg.model import Segmenter
 from recallseg.model.average import MovingAverage
-from recallseg.model.cores import in_advance
+from recallseg.model.cores import in_advance, in_turns
 from recallseg.model.finite import all_finite, optimizer_tensors
-
-Loss = Callable[[Segmenter, Batch], Tensor]
 
 SAVED = "training.pt"
 """In the state of a session: an unfinished training."""
@@ -152,11 +152,12 @@ def train(
     with (
         session.reporter.phase(training.name, training.iterations, start) as phase,
         session.processes.sharing_batches(),
+        _backward(fabric, wrapped, model, loss) as backward,
     ):
         for iteration in range(start, training.iterations):
             rate = learning_rate(optim, iteration, training.iterations)
             set_learning_rate(optimizer, rate, iteration / training.iterations)
-            value = _step(fabric, wrapped, optimizer, batches, loss, optim.accumulate)
+            value = _step(optimizer, batches, backward, optim.accumulate)
             value = session.processes.mean(value)
             training.check(math.isfinite(value), "the loss is", iteration)
             if average:
@@ -176,29 +177,52 @@ def train(
     model.eval()
 
 
+class Backward(Protocol):
+    """Adds the gradients of a batch's loss, times a weight, to those of the weights."""
+
+    def __call__(self, batch: Batch, weight: float, more: bool) -> float:
+        """The loss, times its weight; `more` batches will follow before the optimiser's step."""
+        ...
+
+
+@contextmanager
+def _backward(fabric: Any, wrapped: Any, model: Segmenter, loss: Loss) -> Iterator[Backward]:  # noqa: ANN401
+    """Forward and backward, by all cores at once where each can take a share of a batch."""
+
+    def whole(batch: Batch, weight: float, more: bool) -> float:
+        with fabric.no_backward_sync(wrapped, enabled=more):
+            value = loss(wrapped, fabric.to_device(batch)) * weight
+            fabric.backward(value)
+        return float(value.detach())
+
+    cores = cores_to_share(model, loss) if is_plain(fabric) else 1
+    if cores == 1:
+        yield whole
+        return
+    shares = Shares(model, loss, cores)
+    try:
+        yield lambda batch, weight, more: shares.backward(batch, weight)
+    finally:
+        shares.close()
+
+
 def _step(
-    fabric: Any,  # noqa: ANN401
-    model: Any,  # noqa: ANN401
-    optimizer: torch.optim.Optimizer,
-    batches: Iterator[Batch],
-    loss: Loss,
-    accumulate: int,
+    optimizer: torch.optim.Optimizer, batches: Iterator[Batch], backward: Backward, accumulate: int
 ) -> float:
     """One step of the optimiser over `accumulate` batches; the mean of their losses."""
     total = 0.0
     for part in range(accumulate):
-        with fabric.no_backward_sync(model, enabled=part < accumulate - 1):
-            value = loss(model, fabric.to_device(next(batches))) / accumulate
-            fabric.backward(value)
-        total += float(value.detach())
+        total += backward(next(batches), 1 / accumulate, more=part < accumulate - 1)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
     return total
 
 
 def _batches(session: Session, training: Training, stream: Stream, start: int) -> Iterator[Batch]:
-    """This process's share of the batches from iteration `start` on, made ready in advance."""
+    """This process's share of the batches from iteration `start` on, made ready in advance, or in
+    turns with a training that needs the same cores."""
     rank, world = session.fabric.global_rank, session.fabric.world_size
     each = training.optim.accumulate
     numbers = range(start * each, training.iterations * each)
-    return in_advance(lambda number: stream.batch(number, rank, world), numbers)
+    ready = in_turns if session.fabric.device.type == "cpu" else in_advance
+    return ready(lambda number: stream.batch(number, rank, world), numbers)
