@@ -68,6 +68,22 @@ def bank(
 
 
 @app.command()
+def increments(
+    config: Annotated[Path, typer.Argument(help="A YAML file.")],
+    overrides: Annotated[list[str] | None, typer.Argument(help="key=value …")] = None,
+    keep: Annotated[Path | None, typer.Option(help="A new folder for the run itself.")] = None,
+    out: Out = None,
+) -> None:
+    """Run a configuration and compare its later steps with the bare decoder."""
+    from recallseg.config import load_config
+
+    loaded = load_config(config, overrides or [])
+    from recallseg.experiments.increments import bench_increments
+
+    _show(bench_increments(loaded, keep), out)
+
+
+@app.command()
 def ceiling(
     model: Model,
     overrides: Annotated[

@@ -26,9 +26,10 @@ QUICK = (
     "views.crop=96",
     "optim.iterations_per_class=4",
     "optim.batch=8",
-    "increment.iterations_per_class=40",
+    "increment.iterations_per_class=20",
     "helper.optim.iterations_per_class=20",
     "replay.images_per_class=3",
+    "replay.gan.map_photos=4",
     "bank.views=2",
 )
 

@@ -177,7 +177,7 @@ def _summary(cell: RunGroup, done: dict[Path, Outcome]) -> dict[str, Any]:
     }
     for column in COLUMNS:
         numbers = [score for each in outcomes if (score := each.scores[column]) is not None]
-        spread = round(statistics.stdev(numbers), 2) if len(numbers) > 1 else None
-        summary[column] = round(statistics.mean(numbers), 2) if numbers else None
+        spread = round(statistics.stdev(numbers), 4) if len(numbers) > 1 else None
+        summary[column] = round(statistics.mean(numbers), 4) if numbers else None
         summary[f"{column}_spread"] = spread
     return summary

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal
 
 import yaml
-from pydantic import ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from recallseg.config import RunConfig, Section, load_config, problems
 from recallseg.errors import RecallsegError, unknown_name
@@ -54,6 +54,8 @@ class TableSpec(Section):
     """The folder of their configurations, relative to the table's file."""
     rows: dict[str, str | RowSpec]
     """Row name to configuration: `MiB: mib` reads mib.yaml; or files and overrides."""
+    variants: dict[str, tuple[str, ...]] = Field(default_factory=dict)
+    """Name to `key=value`: each row comes once with each of these, as `row, variant`."""
     scenarios: tuple[str, ...] = ("15-1",)
     setups: tuple[Setup, ...] = ("disjoint",)
     seeds: tuple[int, ...] = (0,)
@@ -64,13 +66,23 @@ class TableSpec(Section):
     @model_validator(mode="after")
     def _names_what_it_has(self) -> "TableSpec":
         for more in self.more_seeds:
-            _check("row", more.rows, tuple(self.rows))
+            _check("row", more.rows, [name for name, _ in self.all_rows()])
         rows = (row for row in self.rows.values() if isinstance(row, RowSpec))
         parts: tuple[Part, ...] = (*self.more_seeds, *rows)
         for part in parts:
             _check("scenario", part.scenarios, self.scenarios)
             _check("setup", part.setups, self.setups)
         return self
+
+    def all_rows(self) -> Iterator[tuple[str, RowSpec]]:
+        """Every row by name, in all its variants."""
+        for name, row in self.rows.items():
+            plain = RowSpec(config=(row,)) if isinstance(row, str) else row
+            for variant, words in self.variants.items():
+                overrides = (*words, *plain.overrides)
+                yield f"{name}, {variant}", plain.model_copy(update={"overrides": overrides})
+            if not self.variants:
+                yield name, plain
 
     def seeds_of(self, row: str, scenario: str, setup: str) -> tuple[int, ...]:
         """The seeds of one row in one column, the table's own first."""
@@ -99,8 +111,7 @@ def plan_table(spec: Path, overrides: Sequence[str], out: Path) -> Iterator[RunG
     for scenario in table.scenarios:
         for setup in table.setups:
             split = [f"scenario.spec={scenario}", f"scenario.setup={setup}"]
-            for name, row in table.rows.items():
-                row_spec = RowSpec(config=(row,)) if isinstance(row, str) else row
+            for name, row_spec in table.all_rows():
                 if not row_spec.covers(scenario, setup):
                     continue
                 path, *over = (folder / f"{file}.yaml" for file in row_spec.config)

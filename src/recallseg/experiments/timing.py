@@ -30,6 +30,31 @@ def in_turns(works: Mapping[str, Callable[[], object]], rounds: int = ROUNDS) ->
     return {name: statistics.median(each[name] for each in times) for name in works}
 
 
+class Stolen:
+    """How much of this machine's processor time its host gave to others, from now on."""
+
+    def __init__(self) -> None:
+        self.before = _processor_time()
+
+    def share(self) -> float | None:
+        """From 0 to 1; None where it cannot be known."""
+        now = _processor_time()
+        if self.before is None or now is None:
+            return None
+        stolen, whole = (after - before for before, after in zip(self.before, now, strict=True))
+        return stolen / max(1, whole)
+
+
+def _processor_time() -> tuple[int, int] | None:
+    """Ticks that were stolen, and all, since a Linux machine was started."""
+    try:
+        words = Path("/proc/stat").read_text().splitlines()[0].split()[1:9]
+    except (OSError, IndexError):
+        return None
+    ticks = [int(word) for word in words]
+    return (ticks[7], sum(ticks)) if len(ticks) == 8 else None
+
+
 @contextmanager
 def separate_cache() -> Iterator[Path]:
     """A temporary folder with a cache that has no features in it, but the shared step 0."""

@@ -16,6 +16,9 @@ LISTS = "scenario.lists"
 SAID_ELSEWHERE = {"seed", "scenario.spec", "scenario.setup"}
 """Every row of a table names them beside its scores."""
 
+LATER_STEPS = ("increment", "helper", "replay")
+"""Parts that decide nothing in a run that has a single step."""
+
 PLACES = {"data.root", "data.val_root"}
 """Where photos lie on one machine."""
 
@@ -24,9 +27,12 @@ def folder_name(path: Path, config: RunConfig) -> str:
     """A folder of its own for every file, split, seed and set of overrides; the same for the same.
 
     Other settings than those in the name are told apart by the letters at its end; lists of photos
-    by what they hold.
+    by what they hold. Settings at their defaults do not count, so that a setting that is new in
+    this version leaves the names of runs as they were, nor do those of later steps where there are
+    none.
     """
-    settings = config.model_dump(mode="json", exclude=FREE_SETTINGS)
+    free = FREE_SETTINGS | {*_without_effect(config)}
+    settings = config.model_dump(mode="json", exclude=free, exclude_defaults=True)
     if config.scenario.lists is not None:
         settings["scenario"]["lists"] = lists_key(config.scenario.lists)
     words = (path.resolve().parent.name, path.stem, config.scenario.spec, f"s{config.seed}")
@@ -37,8 +43,14 @@ def differences(one: RunConfig, other: RunConfig) -> list[str]:
     """The names of settings that tell two runs apart."""
     a, b = flat(one.model_dump(mode="json")), flat(other.model_dump(mode="json"))
     free = FREE_SETTINGS | ({LISTS} if a[LISTS] and b[LISTS] else set())
-    keys = sorted(a.keys() | b.keys())
+    unused = set(_without_effect(one)) & set(_without_effect(other))
+    keys = sorted(key for key in a.keys() | b.keys() if key.split(".")[0] not in unused)
     return [key for key in keys if a.get(key) != b.get(key) and key not in free]
+
+
+def _without_effect(config: RunConfig) -> tuple[str, ...]:
+    """Parts of the settings that change nothing: joint training learns all classes at once."""
+    return LATER_STEPS if config.method.name == "joint" else ()
 
 
 def told_settings(config: RunConfig) -> dict[str, Any]:
