@@ -3,7 +3,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PYTHON ?= python3
 PIP    := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
-PYTEST := $(BIN)/python -m pytest -n 2 --dist worksteal
+PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal --durations=20
 USABLE := $(VENV)/.usable
 READY  := $(VENV)/.ready
 # Where bytecode is not stored, every process that a test starts would compile torch anew.

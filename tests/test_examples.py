@@ -2,21 +2,20 @@
 
 import ast
 import json
-import os
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 
 import pytest
+from children import Child
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
 def example(name, *words):
-    command = [sys.executable, str(EXAMPLES / name), *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, env=os.environ, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    script = str(EXAMPLES / name)
+    done = Child(words, work=lambda: runpy.run_path(script, run_name="__main__")).outcome()
+    assert done.code == 0, done.err
+    return done.out
 
 
 def test_add_a_class(tmp_path):
