@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,14 @@ if "RECALLSEG_DATA" not in os.environ and _SHARED.is_dir():
 @pytest.fixture(autouse=True)
 def _own_cache(tmp_path_factory, monkeypatch):
     monkeypatch.setenv("RECALLSEG_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.fixture(autouse=True)
+def _layers_keep_to_one_core():
+    """Once layers were split among cores, forks of this process hang; `Child` may split them."""
+    yield
+    if torch := sys.modules.get("torch"):
+        assert torch.get_num_threads() == 1
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -112,9 +112,7 @@ def test_serve(model):
     assert_aligned(discs, masks)
 
 
-@pytest.mark.parametrize(
-    "model", ["lite0", pytest.param("resnet", marks=pytest.mark.slow)], indirect=True
-)
+@pytest.mark.slow
 def test_exported_file(model, tmp_path):
     runtime = pytest.importorskip("onnxruntime")
     folder, discs = model

@@ -211,7 +211,7 @@ def test_run_evaluate_and_cache(tiny_file, tmp_path):
 def test_a_dry_run_shows_the_plan_and_trains_nothing(tiny_file, tmp_path):
     run = recallseg("run", tiny_file, "--dry-run", "--json", "--out", tmp_path / "runs")
     found = json.loads(run.stdout)
-    assert [step["iterations"] for step in found["steps"]] == [36, 8, 8]
+    assert [step["iterations"] for step in found["steps"]] == [18, 8, 8]
     text = recallseg("run", tiny_file, "--dry-run", "--out", tmp_path / "runs").stdout
     assert "feature bank of the later steps" in text
     assert not (tmp_path / "runs").exists()

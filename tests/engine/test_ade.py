@@ -66,15 +66,15 @@ def test_stuff_is_searched_for_like_any_other_class(ade, tmp_path, monkeypatch):
     with PhotoSite(photos) as site:
         found = learn(
             "recall-web",
-            [100, 25, 25],
+            [100, 50],
             ade,
             tmp_path,
-            "scenario.spec=100-25",
+            "scenario.spec=100-50",
             f"replay.web.base_url={site.base}/services/rest/",
             f"replay.web.allow_hosts=[{site.host}]",
             "replay.web.interval=0",
         )
-    assert [entry["class_name"] for entry in found] == list(CLASSES[1:126])
+    assert [entry["class_name"] for entry in found] == list(CLASSES[1:101])
 
 
 def test_stuff_is_mapped_and_generated_like_any_other_class(ade, tmp_path):

@@ -29,7 +29,7 @@ def config_of(data, method, train_encoder, **changes):
     rate = 0.005
     if method == "lwf_mc":  # sums over channels, and would diverge
         rate, settings["optim__lr"] = 0.0005, 0.005
-    steady = {"lr": rate, "end_lr": rate / 5, "batch": 4, "iterations_per_class": 12}
+    steady = {"lr": rate, "end_lr": rate / 5, "batch": 4, "iterations_per_class": 10}
     return tiny_config(data, **settings | {"increment": steady} | changes)
 
 

@@ -46,7 +46,7 @@ def tiny_config(root: Path, **changes) -> RunConfig:
     """Step 0 with 18 classes, then two more one by one, on drawn blocks."""
     if not root.exists():
         write_voc(root, STEPS)
-    optim = {"lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 2}
+    optim = {"lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 1}
     values = {
         "data": {"name": "voc", "root": str(root)},
         "scenario": {"spec": "18-1"},

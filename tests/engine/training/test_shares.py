@@ -123,8 +123,7 @@ def test_who_may_share(model, monkeypatch):
 
 
 def losses_on(cores, config, folder):
-    """Of a run with so many cores, in a child: a process whose layers were once split among several
-    can no longer fork."""
+    """Of a run with so many cores, in a child, so that this process can still fork."""
 
     def work():
         torch.set_num_threads(cores)
@@ -138,7 +137,8 @@ def losses_on(cores, config, folder):
 
 def test_a_run_on_two_cores_learns_what_one_does_up_to_rounding(tmp_path):
     # A method without pseudo-labels: the least rounding can turn one of those into another.
-    config = three_classes(tmp_path / "data", method__name="lwf", bank__views=2, replay__source="none")
+    plain = {"method__name": "lwf", "replay__source": "none", "bank__views": 2}
+    config = three_classes(tmp_path / "data", **plain)
     moving = {"name": "adamw", "lr": 1e-3}
     config = config.model_copy(
         update={part: getattr(config, part).model_copy(update=moving) for part in TRAININGS}
