@@ -46,7 +46,7 @@ scenarios: [15-5]
 seeds: [0, 1, 2]
 overrides:
   - data.root={data}
-  - model.encoder=mobilenetv2_035
+  - model.encoder=test_efficientnet
   - model.weights=none
   - model.neck=null
   - views.crop=65

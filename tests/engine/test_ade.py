@@ -18,7 +18,7 @@ from recallseg.gan.biggan_config import BigGANConfig
 
 CONFIGS = Path(__file__).parents[2] / "configs" / "ade"
 SMALL = [
-    "model.encoder=mobilenetv2_035",
+    "model.encoder=test_efficientnet",
     "model.output_stride=16",
     "model.weights=none",
     "views.crop=33",

@@ -32,7 +32,7 @@ def test_a_run_killed_again_and_again_ends_with_the_same_numbers(config_file, tm
 
 
 def test_a_run_with_a_full_bank_is_killed_and_ends_with_the_same_numbers(tmp_path):
-    config = three_classes(tmp_path / "data", checkpoint_seconds=0, bank__budget_gb=0.00019)
+    config = three_classes(tmp_path / "data", checkpoint_seconds=0, bank__budget_gb=0.000137)
     path = tmp_path / "full.yaml"
     path.write_text(dump_config(config))
     killed = compare([str(path)], tmp_path / "kill", ["encoding", "training"])

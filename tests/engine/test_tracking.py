@@ -59,7 +59,7 @@ def test_mlflow_writes_into_the_run_folder(tmp_path):
     history = tracker.client.get_metric_history(tracker.id, "step 0/loss")
     assert [(point.step, point.value) for point in history] == [(0, 1.0), (1, 2.0), (2, 3.0)]
     kept = tracker.client.get_run(tracker.id)
-    assert kept.data.params["model.encoder"] == "mobilenetv2_035"
+    assert kept.data.params["model.encoder"] == "test_efficientnet"
     assert kept.info.status == "FINISHED"
     assert (tmp_path / "mlflow.db").is_file()
 

@@ -19,7 +19,7 @@ def test_a_decoder_of_all_classes_learns_on_the_encoder_of_step_0(run_folder):
     numbers = bench_ceiling(run_folder, ["model.decoder=deeplab_v3"], iterations=3)
     assert len(numbers["iou"]) == 21
     assert numbers["miou"]["new"] is not None
-    assert numbers["bytes_per_view"] == 2 * 112 * 3 * 3
+    assert numbers["bytes_per_view"] == 2 * 64 * 3 * 3
     assert {path: path.read_bytes() for path in run_folder.rglob("*") if path.is_file()} == kept
 
 

@@ -12,6 +12,6 @@ for module in pkgutil.walk_packages(recallseg.__path__, "recallseg."):
         importlib.import_module(module.name)
 
 networks = importlib.import_module("recallseg.model.networks")
-networks.offered_stages("mobilenetv2_035", 16)  # the tests' encoder, which is looked through once
+networks.offered_stages("test_efficientnet", 16)  # the tests' encoder, which is looked through once
 gc.collect()
 gc.freeze()  # forks would copy what they search for garbage

@@ -19,7 +19,7 @@ STEPS = {
 
 OPTIM = {"name": "sgd", "lr": 0.02, "end_lr": 0.001, "batch": 4, "iterations_per_class": 2}
 TINY = [
-    "model.encoder=mobilenetv2_035",
+    "model.encoder=test_efficientnet",
     "model.weights=none",
     "model.neck=null",
     "model.tail=null",
@@ -50,7 +50,7 @@ def tiny_config(root: Path, **changes) -> RunConfig:
     values = {
         "data": {"name": "voc", "root": str(root)},
         "scenario": {"spec": "18-1"},
-        "model": {"encoder": "mobilenetv2_035", "weights": "none"},
+        "model": {"encoder": "test_efficientnet", "weights": "none"},
         "views": {"crop": 33, "scale": [0.8, 1.2]},
         "method": {"name": "ft"},
         "optim": optim,
@@ -85,7 +85,7 @@ def changed(values: dict, changes: dict) -> dict:
 def three_classes(root: Path, val_size: tuple[int, int] = (24, 20), **changes) -> RunConfig:
     """RECALL with helpers, `1-1` on three classes of 12 photos and 12 replay photos each.
 
-    The views of 12 photos take 74,520 bytes: 2 × (2 × 112 × 3 × 3 + 33 × 33) each.
+    The views of 12 photos take 53,784 bytes: 2 × (2 × 64 × 3 × 3 + 33 × 33) each.
     """
     names = ["background", "cat", "dog", "cow"]
     if not root.exists():
