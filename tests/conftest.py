@@ -83,7 +83,8 @@ def learned(tmp_path_factory):
     """The folders `plain` and `other` of two finished runs, and `voc`, what they learned from.
 
     The second went on training its encoder. So short a training makes a model that sees nothing
-    but background; their decoders are replaced by random ones, which see a bit of everything.
+    but background; their decoders are replaced by random ones, which see a bit of everything on
+    the features of a network that is large enough.
     """
     from tiny import tiny_config
 
@@ -95,6 +96,7 @@ def learned(tmp_path_factory):
         for name, learning in {"plain": False, "other": True}.items():
             config = tiny_config(
                 folder / "voc",
+                model__encoder="mobilenetv2_035",
                 method__train_encoder=learning,
                 optim__iterations_per_class=1,
                 increment__iterations_per_class=2,
