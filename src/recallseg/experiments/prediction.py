@@ -11,8 +11,8 @@ from recallseg.data.decoding import read_photo
 from recallseg.data.transforms import photo_tensor
 from recallseg.data.working_size import at_working_size
 from recallseg.experiments.timing import seconds_of
+from recallseg.predict.glance import BATCH
 from recallseg.predict.predictor import Predictor
-from recallseg.predict.step_models import BATCH
 from recallseg.runs.folder import RunFolder
 
 ROUNDS = 3

@@ -20,8 +20,8 @@ from recallseg.data.transforms import photo_tensor
 from recallseg.data.working_size import at_working_size
 from recallseg.experiments.load import Load, ServedModel, SlowClients, photo_form
 from recallseg.model.cores import on_every_core
+from recallseg.predict.glance import BATCH
 from recallseg.predict.predictor import Predictor
-from recallseg.predict.step_models import BATCH
 from recallseg.runs.folder import RunFolder
 
 SMALL = 64
