@@ -54,6 +54,12 @@ def test_two_steps(method, train_encoder, data, tmp_path):
     decoders = [load_file(tmp_path / f"run/step-{k}/decoder.safetensors") for k in range(3)]
     assert [len(weights["branches.0.bias"]) for weights in decoders] == [19, 20, 21]
 
+    if train_encoder or method not in PUBLISHED:
+        assert_goes_on(method, train_encoder, data, tmp_path, result)
+
+
+def assert_goes_on(method, train_encoder, data, tmp_path, result):
+    """An interrupted run ends like the one in `tmp_path / "run"`."""
     saved_often = config_of(data, method, train_encoder, checkpoint_seconds=0)
     with pytest.raises(KeyboardInterrupt):
         run(saved_often, tmp_path / "again", trainer=interrupted("step 2", 5))

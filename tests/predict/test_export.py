@@ -87,7 +87,7 @@ def folder(learned, tmp_path, encoder, decoder):
     ("encoder", "decoder"),
     [
         ("test_efficientnet", "deeplab_v2"),
-        ("test_efficientnet", "deeplab_v3"),
+        pytest.param("test_efficientnet", "deeplab_v3", marks=pytest.mark.slow),
         pytest.param("efficientnet_lite0", "deeplab_v2", marks=pytest.mark.slow),
     ],
 )
@@ -106,12 +106,14 @@ def test_an_exported_file_gives_the_same_without_recallseg(folder, tmp_path):
     assert (len(names), names[0], names[-1]) == (20, "background", "train")
 
 
-@pytest.mark.parametrize("tail", [None, "decoder"])
+@pytest.mark.parametrize(
+    "parts", [{"tail": None}, {"tail": "decoder"}, {"tail": None, "decoder": "deeplab_v3"}]
+)
 @pytest.mark.parametrize("size", [(64, 64), (63, 50), (1, 2), (33, 31)])
-def test_what_is_exported_is_the_model(size, tail):
+def test_what_is_exported_is_the_model(size, parts):
     torch.manual_seed(0)
     shape = {"encoder": "efficientnet_lite0", "output_stride": 32, "neck_stride": 16, "neck": 8}
-    config = validate({"model": {"tail": tail, **shape}}, "the test")
+    config = validate({"model": {**shape, **parts}}, "the test")
     model = build_model(config.model, 5).eval()
     exportable = Exportable(model)
     images = torch.randint(0, 256, (2, 3, *size), dtype=torch.uint8)
