@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ROWS: dict[str, tuple[str, str]] = {
     "Joint": ("toy", "joint"),
     "FT": ("toy", "ft"),
-    "Inpainting": ("toy", "recall"),
+    "Inpainting": ("toy-slow", "recall"),
     "RECALL (GAN)": ("toy-gan", "recall"),
     "RECALL (Web)": ("toy-web", "recall"),
 }
