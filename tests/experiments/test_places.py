@@ -122,16 +122,30 @@ def test_ctrl_c_stops_what_runs(tmp_path):
     assert place.closed
 
 
-def test_one_run_for_each_step_0_comes_first(spec, tmp_path):
+def test_seeds_come_one_after_the_other_each_with_the_run_that_trains_its_step_0_first(
+    spec, tmp_path
+):
     runs = [run for cell in plan_table(spec, [], tmp_path / "runs") for run in cell.runs]
     jobs = in_order([Job(config.method.name, folder, config) for folder, config in runs[::-1]])
     assert [(job.title, job.config.seed) for job in jobs] == [
         ("mib", 1),
-        ("mib", 0),
         ("ft", 1),
+        ("mib", 0),
         ("ft", 0),
     ]
-    assert [job.after for job in jobs] == [None, None, jobs[0].folder, jobs[1].folder]
+    assert [job.after for job in jobs] == [None, jobs[0].folder, None, jobs[2].folder]
+
+
+def test_all_step_0s_of_a_seed_come_before_the_runs_that_wait_for_one(spec, tmp_path):
+    jobs = in_order(
+        [
+            Job(f"{config.method.name} at {rate}", folder, config)
+            for rate in ("0.01", "0.02")
+            for cell in plan_table(spec, [f"optim.lr={rate}"], tmp_path / rate)
+            for folder, config in cell.runs[:1]
+        ]
+    )
+    assert [job.title for job in jobs] == ["ft at 0.01", "ft at 0.02", "mib at 0.01", "mib at 0.02"]
 
 
 def test_the_live_table_tells_where_runs_are_and_how_long_they_take_still(tmp_path):

@@ -36,15 +36,18 @@ def first_steps(configs: Iterable[RunConfig]) -> list[str]:
 
 
 def in_order(jobs: Sequence[Job]) -> list[Job]:
-    """One run for each step 0 that there is to train, then all others, which wait for theirs."""
+    """Seed after seed, so that a table stopped early has whole columns. Of each seed, one run for
+    each step 0 that there is to train, then all others, which wait for theirs."""
     first: dict[str, Job] = {}
-    others = []
+    seeds: dict[int, tuple[list[Job], list[Job]]] = {}
     for job, key in zip(jobs, first_steps(job.config for job in jobs), strict=True):
+        train_step_0, wait = seeds.setdefault(job.config.seed, ([], []))
         if key in first:
-            others.append(replace(job, after=first[key].folder))
+            wait.append(replace(job, after=first[key].folder))
         else:
             first[key] = job
-    return [*first.values(), *others]
+            train_step_0.append(job)
+    return [job for groups in seeds.values() for group in groups for job in group]
 
 
 @dataclass
