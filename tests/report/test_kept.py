@@ -100,6 +100,7 @@ def test_the_correlation_leaves_joint_training_out(folder):
     # FT < LwF < SDR < MiB < RECALL here, MiB before SDR in the paper: 1 - 6 · 2 / (5 · 24)
     assert "over 5 rows: 0.90" in section(text, "Table 1: toy, 15-1 disjoint")
     assert "| 15-1 disjoint | 75 % | 85 % | 5 | 0.90 |" in section(text, "toy at a glance")
+    assert "Mean rank correlation of 1 of 1 columns: 0.90." in section(text, "toy at a glance")
 
 
 def test_every_table_of_the_paper_has_its_place(folder):

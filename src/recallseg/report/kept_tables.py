@@ -75,7 +75,10 @@ def at_a_glance(columns: Sequence[Column]) -> Table:
         )
         rows.append(Row(f"{column.task.scenario} {column.task.setup}", cells))
         found += [] if correlation is None else [correlation]
-    note = f"Mean rank correlation: {statistics.mean(found):.2f}." if found else ""
+    note = ""
+    if found:
+        mean = statistics.mean(found)
+        note = f"Mean rank correlation of {len(found)} of {len(rows)} columns: {mean:.2f}."
     heads = ("RECALL (Web) of Joint", "the paper's", "methods in both", "rank correlation")
     return Table(f"{columns[0].task.dataset} at a glance", heads, tuple(rows), note=note)
 
