@@ -103,6 +103,19 @@ def test_the_correlation_leaves_joint_training_out(folder):
     assert "Mean rank correlation of 1 of 1 columns: 0.90." in section(text, "toy at a glance")
 
 
+def test_a_method_that_stands_elsewhere_in_the_papers_order_is_told(folder):
+    assert "the place of each method" not in results_page(folder, "made so")
+    others = {"FT": 5.0, "SDR": 30.0, "MiB": 40.0, "Joint": 80.0}
+    cells = [cell(row, score, setup="overlapped") for row, score in others.items()]
+    write_table(folder, "toy-y", cells, settings={"data.name": "toy"})
+    found = section(results_page(folder, "made so"), "toy, the place of each method")
+    # MiB is 2nd of five here and 3rd in the paper, 1st and 2nd of three in the other column.
+    assert "| MiB | 1.5 | 2.5 | 2 | 1.00 |" in found
+    # Without LwF, MiB and SDR still change places: 1 - 6 · 2 / (4 · 15).
+    assert "| LwF | 4.0 | 4.0 | 1 | 0.80 |" in found
+    assert "Joint" not in found
+
+
 def test_every_table_of_the_paper_has_its_place(folder):
     cells = [
         *(cell(row, score) for row, score in SCORES.items()),

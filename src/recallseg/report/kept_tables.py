@@ -1,12 +1,11 @@
 """The paper's tables with kept results beside its numbers, for one column of Table 1 at a time."""
 
-import statistics
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from recallseg.paper import TRIPLE, paper, table_1
 from recallseg.report.kept import Kept
-from recallseg.report.ranks import rank_correlation
+from recallseg.report.ranks import correlation_of
 from recallseg.report.results import ABLATION, REPLAYS
 from recallseg.report.runs import Task
 from recallseg.report.series import Value
@@ -47,40 +46,17 @@ class Column:
         """A score of the paper's in percent of its joint training's."""
         return _percent(score, _value(self.theirs(BOUND).get("all")))
 
-    def correlation(self, theirs: Scores) -> tuple[float | None, int]:
-        """Of our `all` with the paper's over the rows that both have, and how many those are."""
-        pairs = [
-            (ours.mean, score)
+    def pairs(self, theirs: Scores) -> dict[str, tuple[float, float]]:
+        """Our `all` and the paper's of the rows that both have, joint training left out."""
+        return {
+            label: (ours.mean, score)
             for label, score in theirs.items()
             if label != BOUND and score is not None and (ours := self.ours(label)["all"])
-        ]
-        return rank_correlation([a for a, _ in pairs], [b for _, b in pairs]), len(pairs)
+        }
 
     def table_1_scores(self) -> Scores:
         """The paper's `all` of every row of Table 1."""
         return {label: self.theirs(label).get("all") for label in paper()["table_1"]}
-
-
-def at_a_glance(columns: Sequence[Column]) -> Table:
-    """How much of joint training RECALL keeps in each column, and how far the orders agree."""
-    rows, found = [], []
-    for column in columns:
-        theirs = column.table_1_scores()
-        correlation, methods = column.correlation(theirs)
-        cells = (
-            column.share(column.ours("RECALL (Web)")["all"]),
-            column.their_share(theirs["RECALL (Web)"]),
-            str(methods),
-            None if correlation is None else f"{correlation:.2f}",
-        )
-        rows.append(Row(f"{column.task.scenario} {column.task.setup}", cells))
-        found += [] if correlation is None else [correlation]
-    note = ""
-    if found:
-        mean = statistics.mean(found)
-        note = f"Mean rank correlation of {len(found)} of {len(rows)} columns: {mean:.2f}."
-    heads = ("RECALL (Web) of Joint", "the paper's", "methods in both", "rank correlation")
-    return Table(f"{columns[0].task.dataset} at a glance", heads, tuple(rows), note=note)
 
 
 def _table_1(column: Column) -> Table | None:
@@ -173,12 +149,15 @@ def _beside(title: str, column: Column, theirs: Scores) -> Table | None:
 
 def _note(column: Column, theirs: Scores) -> str:
     """How far the order of the rows is the paper's, and which of them are missing here."""
-    correlation, methods = column.correlation(theirs)
+    pairs = column.pairs(theirs)
+    correlation = correlation_of(pairs.values())
     joint = column.kept.joint(column.task)
     missing = [label for label in theirs if column.ours(label)["all"] is None]
     sentences = []
     if correlation is not None:
-        sentences.append(f"Rank correlation with the paper over {methods} rows: {correlation:.2f}.")
+        sentences.append(
+            f"Rank correlation with the paper over {len(pairs)} rows: {correlation:.2f}."
+        )
     if all(score is None for score in theirs.values()):
         sentences.append("The paper prints no numbers of these.")
     if joint and joint.task != column.task:

@@ -1,7 +1,7 @@
 """How far two lists of scores agree on an order."""
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 
 def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | None:
@@ -12,6 +12,12 @@ def rank_correlation(ours: Sequence[float], theirs: Sequence[float]) -> float | 
     if len(ours) < 3 or len(set(ours)) == 1 or len(set(theirs)) == 1:
         return None
     return statistics.correlation(ranks(ours), ranks(theirs))
+
+
+def correlation_of(pairs: Iterable[tuple[float, float]]) -> float | None:
+    """The same for pairs of scores."""
+    pairs = list(pairs)
+    return rank_correlation([ours for ours, _ in pairs], [theirs for _, theirs in pairs])
 
 
 def ranks(values: Sequence[float]) -> list[float]:

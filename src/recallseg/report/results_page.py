@@ -8,7 +8,8 @@ from recallseg.errors import RecallsegError, unknown_name
 from recallseg.files import read_text
 from recallseg.paper import NOTES, paper
 from recallseg.report.kept import Kept, read_kept
-from recallseg.report.kept_tables import BOUND, TABLES, Column, at_a_glance
+from recallseg.report.kept_overview import at_a_glance, places
+from recallseg.report.kept_tables import BOUND, TABLES, Column
 from recallseg.report.making import how_made
 from recallseg.report.results import THE_PAPERS_NUMBERS
 from recallseg.report.runs import Task
@@ -32,6 +33,8 @@ def results_page(folder: Path, command: str) -> str:
     for dataset in sorted({row.task.dataset for row in kept.rows}, reverse=True):
         columns = _columns(kept, dataset)
         lines += [f"## `{dataset}`", "", *noted(dataset), to_markdown([at_a_glance(columns)])]
+        if table := places(columns):
+            lines += [to_markdown([table]), *noted(f"{dataset}: places")]
         for column in columns:
             for kind, make in TABLES.items():
                 if table := make(column):
