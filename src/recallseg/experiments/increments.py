@@ -73,8 +73,8 @@ def bench_increments(config: RunConfig, keep: Path | None = None) -> dict[str, A
         "later_steps": len(results[0]["steps"]) - 1,
         "iterations": iterations,
         "bare_decoder_ms": round(1000 * bare, 1),
-        "seconds": {part: round(each, 1) for part, each in seconds.items()}
-        | {"rest": round(whole - sum(seconds.values()), 1), "all": round(whole, 1)},
+        "seconds": {part: round(each, 3) for part, each in seconds.items()}
+        | {"rest": round(whole - sum(seconds.values()), 3), "all": round(whole, 3)},
         "over_bare_decoder": {
             "an iteration": round(seconds["steps"] / iterations / bare, 2),
             "an increment": round(whole / iterations / bare, 2),
