@@ -59,6 +59,17 @@ def test_every_page_stands_by_itself(site):
                 assert path.exists(), f"{page.name} leads to {target}"
 
 
+def test_no_table_of_results_is_cut_off_on_a_laptop(site, browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
+    page.goto((site / "results.html").as_uri())
+    widths = page.eval_on_selector_all(
+        "table", "tables => tables.map(table => [table.offsetWidth, table.parentNode.clientWidth])"
+    )
+    page.close()
+    assert len(widths) > 20
+    assert all(table <= room for table, room in widths), widths
+
+
 def test_every_document_has_a_place_in_the_menu():
     nav = yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]
     named = set(re.findall(r"[\w/]+\.md", str(nav)))
