@@ -201,6 +201,32 @@ def test_a_process_that_is_killed_is_begun_again_and_an_error_is_told(tmp_path, 
     assert (tmp_path / "killed/threads").read_text() == "2PASSIVE"
 
 
+DEAF_TO_CTRL_C = """
+import signal, sys, time
+from pathlib import Path
+from recallseg.waiting import stop_on_request
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+stop_on_request()
+folder = Path(sys.argv[1])
+(folder / "at work").touch()
+try:
+    time.sleep(600)
+except KeyboardInterrupt:
+    (folder / "stopped").touch()
+"""
+
+
+def test_processes_of_a_background_job_are_stopped_with_their_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(Job, "prepare", lambda self: self.folder.mkdir())
+    place = SeveralProcesses(1, tmp_path / "logs", [sys.executable, "-c", DEAF_TO_CTRL_C])
+    [job] = jobs_of(tmp_path, ["a"])
+    place.start(job)
+    while not (job.folder / "at work").exists():
+        time.sleep(0.01)
+    place.close()
+    assert (job.folder / "stopped").exists()
+
+
 FAKE_SBATCH = "#!/bin/sh\necho Submitted batch job 4711\n"
 
 
@@ -259,7 +285,10 @@ def test_places_that_are_not_there_are_a_sentence(spec, tmp_path, words, said):
 
 
 @pytest.mark.slow
-def test_several_runs_at_a_time_survive_ctrl_c_and_end_as_in_one_process(spec, tmp_path):
+@pytest.mark.parametrize("request_to_stop", [signal.SIGINT, signal.SIGTERM])
+def test_several_runs_at_a_time_survive_a_stop_and_end_as_in_one_process(
+    request_to_stop, spec, tmp_path
+):
     make_table(spec, [], tmp_path / "alone")
     words = ["table", spec, "-o", tmp_path / "runs", "--jobs", "2"]
     command = [sys.executable, "-m", "recallseg", *map(str, words)]
@@ -267,7 +296,7 @@ def test_several_runs_at_a_time_survive_ctrl_c_and_end_as_in_one_process(spec, t
     process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
     while not list((tmp_path / "runs").glob("*/step-0/decoder.safetensors")):
         time.sleep(0.01)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(request_to_stop)
     process.communicate()
     assert not list((tmp_path / "runs").glob("*/.lease"))
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

@@ -8,6 +8,7 @@ import typer
 from recallseg.cli.lazy import LazyGroup
 from recallseg.errors import RecallsegError
 from recallseg.version import __version__
+from recallseg.waiting import stop_on_request
 
 app = typer.Typer(
     name="recallseg",
@@ -43,6 +44,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; an error that a person can mend is one sentence and exit code 2."""
+    stop_on_request()
     try:
         app()
     except RecallsegError as error:

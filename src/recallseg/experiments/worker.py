@@ -18,6 +18,7 @@ from recallseg.files import write_json
 from recallseg.leases import is_first_process
 from recallseg.progress import ProgressReport, heard_by, messages
 from recallseg.runs.folder import RunFolder
+from recallseg.waiting import stop_on_request
 
 SECONDS_APART = 2.0
 """How often a run says how far it is."""
@@ -121,6 +122,7 @@ def work(folder: str, place: str | None = None) -> None:
 
 def main() -> int:
     """Do the run that the command line names; an error that a person can mend is a sentence."""
+    stop_on_request()
     try:
         work(sys.argv[1])
     except RecallsegError as error:

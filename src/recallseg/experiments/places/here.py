@@ -96,9 +96,10 @@ class SeveralProcesses:
         return told[-1] if told and code == 2 else f"see {self._log(job)}"
 
     def close(self) -> None:
-        """Interrupt what still runs, as Ctrl-C does, and wait until it has let go of its folder."""
+        """Ask what still runs to stop, and wait until it has let go of its folder. Processes of
+        a background job may be deaf to Ctrl-C's signal, not to this one."""
         for process in self._running.values():
-            process.send_signal(signal.SIGINT)
+            process.terminate()
         for process in self._running.values():
             try:
                 process.wait(PATIENCE)
