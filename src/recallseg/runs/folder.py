@@ -9,17 +9,15 @@ It holds no photo of any step, and no features of one, except where a method sto
 else spells these names.
 """
 
-import contextlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from recallseg.checksums import TEMPORARY, check, forget_absent, seal
+from recallseg.checksums import check, forget_absent, seal
 from recallseg.config import RunConfig, dump_config, load_config
 from recallseg.errors import RecallsegError
-from recallseg.files import readable_disk_errors, remove_tree, write_json, write_text
-from recallseg.leases import Say, alone, in_turn, is_first_process
+from recallseg.files import remove_tree, write_json, write_text
 from recallseg.runs.card import model_card
 from recallseg.runs.older import as_written_today
 from recallseg.runs.records import (
@@ -35,17 +33,18 @@ from recallseg.runs.records import (
 )
 from recallseg.runs.settings import LISTS, differences
 from recallseg.runs.step_folder import StepFolder
+from recallseg.runs.work_folder import WorkFolder
 
 FORMAT = 2
 """Counts up when what a run folder holds changes its meaning; it is in `classes.json`. Folders of
 format 1 did not say so; there, features lay elsewhere in a photo."""
 
 
-class RunFolder:
+class RunFolder(WorkFolder):
     """Reading and writing one run, every file in one move."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        super().__init__(path)
         self.settings = path / "config.yaml"
         self.encoder = path / "encoder.safetensors"
         self.journal = path / "metrics.jsonl"
@@ -60,34 +59,6 @@ class RunFolder:
         self.card = path / "README.md"
         """What a person who receives the model should know of it."""
         self._classes, self._memory = path / "classes.json", path / "mapping.json"
-        self._lease = path / ".lease"
-        """Who is at work here; only while somebody is."""
-
-    @contextlib.contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Be the only process that changes the folder; another one at work there is an error.
-
-        What a killed one was just writing is swept. A folder that was not there, and into which
-        nothing was written, is gone afterwards.
-        """
-        was_there = self.path.is_dir()
-        with readable_disk_errors(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
-        try:
-            with alone(self._lease, f"{self.path} is being worked on by"):
-                if is_first_process():
-                    for unfinished in list(self.path.rglob(f".*{TEMPORARY}")):
-                        remove_tree(unfinished)
-                yield
-        finally:
-            with contextlib.suppress(OSError):
-                if not was_there:
-                    self.path.rmdir()
-
-    def in_turn(self, say: Say) -> contextlib.AbstractContextManager[None]:
-        """Be `at_work` as soon as whoever is there has ended; what one process does in its turn it
-        may do `at_work` as well."""
-        return in_turn(self._lease, f"{self.path}: waiting for", say)
 
     def claim(self, config: RunConfig, lists: str | None = None) -> None:
         """Make the folder this run's own, or find that it is already, while `at_work`.
@@ -103,7 +74,7 @@ class RunFolder:
                     f"{self.path} holds another run; it differs in {', '.join(differing)}. "
                     "Choose another folder with --out, or remove this one."
                 )
-        elif self.path.is_dir() and set(self.path.iterdir()) - {self._lease}:
+        elif not self.is_untouched():
             raise RecallsegError(f"{self.path} is not empty and holds no run; name a new folder.")
         self.check_format()
         seal(self.path)
