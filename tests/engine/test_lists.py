@@ -37,7 +37,7 @@ def config_with(tmp_path, folder="lists", lists=LISTS, **changes):
 
 def key_of(config):
     data = RunData.open(config)
-    return step_0_key(config, data.scenario[0], data.train, Method)
+    return step_0_key(config, data.scenario, data.train, Method)
 
 
 def test_a_run_learns_from_the_lists_and_knows_them_by_content(tmp_path):

@@ -270,7 +270,7 @@ def test_settings_of_later_steps_can_be_chosen_on_the_step_0_of_other_runs(tmp_p
     [joint] = world.scenario.merged()
     assert not held_out & set(joint.images)
     keys = [
-        step_0_key(each, data.scenario[0], data.train, Method)
+        step_0_key(each, data.scenario, data.train, Method)
         for each, data in ((config, world), (usual_config, usual))
     ]
     assert keys[0] == keys[1]

@@ -64,18 +64,26 @@ def test_the_key_differs_only_where_the_loss_does(tmp_path):
     data = RunData.open(config)
 
     def key(method):
-        return step_0_key(config, data.scenario[0], data.train, method)
+        return step_0_key(config, data.scenario, data.train, method)
 
     shared = {key(method_class(name)) for name in METHODS if name != "lwf_mc"}
     assert shared == {key(Later)}
     assert len({*shared, key(method_class("lwf_mc")), key(Doubled)}) == 3
 
 
+def test_joint_training_is_done_once_for_all_splits_and_setups(tmp_path):
+    trained = []
+    for place, spec in {"disjoint": "18-2", "overlapped": "15-5"}.items():
+        task = {"scenario__spec": spec, "scenario__setup": place}
+        run(config_of(tmp_path, "joint", **task), tmp_path / place, trainer=noting(trained))
+    assert trained == ["step 0"]
+
+
 def test_stored_views_count_where_step_0_learns_from_them(tmp_path):
     def key(**changes):
         config = tiny_config(tmp_path / "voc", model__neck=8, model__neck_stride=16, **changes)
         data = RunData.open(config)
-        return step_0_key(config, data.scenario[0], data.train, Method)
+        return step_0_key(config, data.scenario, data.train, Method)
 
     assert key(bank__views=2) == key(bank__views=3)
     assert key(bank__views=2, model__tail="decoder") != key(bank__views=3, model__tail="decoder")

@@ -92,7 +92,7 @@ def keys_of(tmp_path, setting):
     recipe = view_recipe(config.views, encoder)
     bank = FeatureBank(tmp_path, data.train, encoder, recipe, views=1, seed=0)
     return (
-        step_0_key(config, data.scenario[0], data.train, Method),
+        step_0_key(config, data.scenario, data.train, Method),
         bank.folder.name,
         data.val.signature() if data.val else None,
         folder_name(tmp_path / "ft.yaml", config),

@@ -40,26 +40,25 @@ class KeptWeights:
         self.method, self.supply, self.config = method, supply, session.config
 
     @contextmanager
-    def turn(self, step: Step, dataset: SegmentationDataset) -> Iterator[None]:
+    def turn(self) -> Iterator[None]:
         """Wait while another run trains the same step 0, and let others wait for this one."""
         if self.folder.step(0).decoder.is_file():
             yield
             return
-        with self._shared(step, dataset).turn(self.session.reporter.say):
+        with self._shared().turn(self.session.reporter.say):
             self.session.fabric.barrier()
             yield
 
-    def _shared(self, step: Step, dataset: SegmentationDataset) -> SharedStep0:
-        return SharedStep0(self.config, step, dataset, type(self.method))
+    def _shared(self) -> SharedStep0:
+        scenario = self.method.steps(self.data.scenario)
+        return SharedStep0(self.config, scenario, self.data.train, type(self.method))
 
-    def initial_model(
-        self, step: Step, dataset: SegmentationDataset
-    ) -> tuple[Segmenter, Weights | None]:
+    def initial_model(self, step: Step) -> tuple[Segmenter, Weights | None]:
         """M_0, and None if its weights are there: of this run, or of one that began alike.
 
         Otherwise it is untrained, and comes with the files that later runs will look for.
         """
-        shared = self._shared(step, dataset)
+        shared = self._shared()
         own = self.folder.step(0).decoder.is_file()
         if own:
             self.check(step)

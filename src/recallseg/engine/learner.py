@@ -44,8 +44,8 @@ class ContinualLearner:
 
     def train_initial(self, step: Step) -> None:
         """Train M_0 = E_0 ∘ D_0 on T_0, or take it from an earlier run that did the same."""
-        with self.weights.turn(step, self.data.train):
-            self.model, to_share = self.weights.initial_model(step, self.data.train)
+        with self.weights.turn():
+            self.model, to_share = self.weights.initial_model(step)
             if to_share is not None:
                 name, optim = "step 0", self.config.optim
                 encoder = self.model.encoder

@@ -15,7 +15,7 @@ from recallseg.leases import Say, in_turn, lease_beside
 from recallseg.methods import Method, build_method, method_class
 from recallseg.model.geometry import GEOMETRY
 from recallseg.runs.folder import RunFolder
-from recallseg.scenario import Step
+from recallseg.scenario import Scenario
 from recallseg.version import __version__
 
 STEP_0 = "step-0"
@@ -23,12 +23,14 @@ BANK = "bank"
 
 
 def step_0_key(
-    config: RunConfig, step: Step, dataset: SegmentationDataset, method: type[Method]
+    config: RunConfig, scenario: Scenario, dataset: SegmentationDataset, method: type[Method]
 ) -> str:
     """A key of all that the weights after step 0 depend on, and of nothing else.
 
-    Scenarios that begin alike (15-5 and 15-1) and methods that differ only later share it.
+    Scenarios that begin alike (15-5 and 15-1) and methods that differ only later share it, and
+    joint training, whose scenario has all steps in one, is the same in every split and setup.
     """
+    step = scenario[0]
     loss = method.initial_loss
     own_loss = [] if loss is Method.initial_loss else [f"{loss.__module__}.{loss.__qualname__}"]
     return content_key(
@@ -38,7 +40,7 @@ def step_0_key(
         dataset.signature(),
         step.images,
         step.label_table.tolist(),
-        config.scenario.setup == "overlapped",
+        scenario.setup == "overlapped",
         config.model.model_dump(),
         config.views.model_dump(),
         config.optim.model_dump(),
@@ -61,16 +63,20 @@ def first_step_key(config: RunConfig) -> str:
     """The key of the step 0 of a run that is still to come, by its data as they are now."""
     method = method_class(config.method.name)
     scenario = build_method(config.method).steps(scenario_of(config))
-    return step_0_key(config, scenario[0], open_training(config.data), method)
+    return step_0_key(config, scenario, open_training(config.data), method)
 
 
 class SharedStep0:
     """The weights after step 0 in the cache, for all runs that begin alike."""
 
     def __init__(
-        self, config: RunConfig, step: Step, dataset: SegmentationDataset, method: type[Method]
+        self,
+        config: RunConfig,
+        scenario: Scenario,
+        dataset: SegmentationDataset,
+        method: type[Method],
     ) -> None:
-        key = step_0_key(config, step, dataset, method)
+        key = step_0_key(config, scenario, dataset, method)
         self.folder = RunFolder(cache_root() / STEP_0 / key)
 
     def turn(self, say: Say) -> AbstractContextManager[None]:
