@@ -136,7 +136,9 @@ def test_seeds_come_one_after_the_other_each_with_the_run_that_trains_its_step_0
     assert [job.after for job in jobs] == [None, jobs[0].folder, None, jobs[2].folder]
 
 
-def test_all_step_0s_of_a_seed_come_before_the_runs_that_wait_for_one(spec, tmp_path):
+def test_runs_of_a_seed_keep_the_order_of_the_table_and_wait_for_whoever_trains_their_step_0(
+    spec, tmp_path
+):
     jobs = in_order(
         [
             Job(f"{config.method.name} at {rate}", folder, config)
@@ -145,7 +147,8 @@ def test_all_step_0s_of_a_seed_come_before_the_runs_that_wait_for_one(spec, tmp_
             for folder, config in cell.runs[:1]
         ]
     )
-    assert [job.title for job in jobs] == ["ft at 0.01", "ft at 0.02", "mib at 0.01", "mib at 0.02"]
+    assert [job.title for job in jobs] == ["ft at 0.01", "mib at 0.01", "ft at 0.02", "mib at 0.02"]
+    assert [job.after for job in jobs] == [None, jobs[0].folder, None, jobs[2].folder]
 
 
 def test_the_live_table_tells_where_runs_are_and_how_long_they_take_still(tmp_path):

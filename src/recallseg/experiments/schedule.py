@@ -36,18 +36,17 @@ def first_steps(configs: Iterable[RunConfig]) -> list[str]:
 
 
 def in_order(jobs: Sequence[Job]) -> list[Job]:
-    """Seed after seed, so that a table stopped early has whole columns. Of each seed, one run for
-    each step 0 that there is to train, then all others, which wait for theirs."""
+    """Seed after seed, and each seed in the table's own order, so that a table stopped early has
+    whole columns. The first run with a step 0 trains it, and the others with the same wait for it.
+    """
+    seeds = list(dict.fromkeys(job.config.seed for job in jobs))
+    ordered = sorted(jobs, key=lambda job: seeds.index(job.config.seed))
     first: dict[str, Job] = {}
-    seeds: dict[int, tuple[list[Job], list[Job]]] = {}
-    for job, key in zip(jobs, first_steps(job.config for job in jobs), strict=True):
-        train_step_0, wait = seeds.setdefault(job.config.seed, ([], []))
-        if key in first:
-            wait.append(replace(job, after=first[key].folder))
-        else:
-            first[key] = job
-            train_step_0.append(job)
-    return [job for groups in seeds.values() for group in groups for job in group]
+    for place, key in enumerate(first_steps(job.config for job in ordered)):
+        trains = first.setdefault(key, ordered[place])
+        if trains is not ordered[place]:
+            ordered[place] = replace(ordered[place], after=trains.folder)
+    return ordered
 
 
 @dataclass
