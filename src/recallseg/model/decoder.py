@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.labels import BACKGROUND
+from recallseg.model.pointwise import PointwiseConv
 from recallseg.model.tail import Tail
 
 Growth = Literal["random", "background", "similar"]
@@ -60,7 +61,7 @@ class Decoder(nn.Module, ABC):
         self.init_std = init_std
         self.tail = tail
         seen = tail.channels if tail else channels
-        self.neck = nn.Conv2d(seen, neck, 1) if neck else None
+        self.neck = PointwiseConv(seen, neck, 1) if neck else None
         self.width = neck or seen
         """Channels that what follows the neck sees."""
 

@@ -8,6 +8,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.model.decoder import Decoder, GrowingConv
+from recallseg.model.pointwise import pointwise
 from recallseg.model.tail import Tail
 
 
@@ -60,7 +61,7 @@ def sum_of_dilated(features: Tensor, convs: Sequence[GrowingConv]) -> Tensor:
     """
     batch, _, height, width = features.shape
     taps = torch.cat([_taps_as_1x1(conv.weight) for conv in convs])
-    products = F.conv2d(features.contiguous(), taps).flatten(2).chunk(len(convs), dim=1)
+    products = pointwise(features.contiguous(), taps).flatten(2).chunk(len(convs), dim=1)
     logits = torch.stack([conv.bias for conv in convs]).sum(0)[:, None, None]
     for product, conv in zip(products, convs, strict=True):
         dilation = conv.dilation[0]

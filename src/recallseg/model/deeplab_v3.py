@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from recallseg.errors import RecallsegError
 from recallseg.model.decoder import Decoder, GrowingConv
+from recallseg.model.pointwise import PointwiseConv
 from recallseg.model.tail import Tail
 
 WIDTH = 256
@@ -21,8 +22,9 @@ class NormedConv(nn.Module):
 
     def __init__(self, channels: int, width: int, side: int = 1, dilation: int = 1) -> None:
         super().__init__()
+        kind = nn.Conv2d if side > 1 else PointwiseConv
         padding = side // 2 * dilation
-        self.conv = nn.Conv2d(channels, width, side, padding=padding, dilation=dilation, bias=False)
+        self.conv = kind(channels, width, side, padding=padding, dilation=dilation, bias=False)
         self.norm = nn.BatchNorm2d(width)
         nn.init.xavier_normal_(self.conv.weight, nn.init.calculate_gain("leaky_relu", SLOPE))
 

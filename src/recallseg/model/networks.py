@@ -17,6 +17,7 @@ from torch.nn.modules.batchnorm import _BatchNorm
 
 from recallseg.errors import RecallsegError
 from recallseg.model.depthwise import WideDepthwiseConv, depthwise, is_wide_depthwise
+from recallseg.model.pointwise import PointwiseConv, is_pointwise
 from recallseg.model.weights import create, timm_name
 
 PROBE_SIZE = 128
@@ -84,12 +85,14 @@ class PaddedConv(nn.Conv2d):
 
 def _own_convolutions(body: nn.Module) -> nn.Module:
     """Let convolutions that pad by the size of their input pad all inputs alike, and wide depthwise
-    ones learn quickly."""
+    and 1×1 ones be quick on a CPU."""
     for module in body.modules():
         if isinstance(module, Conv2dSame):
             module.__class__ = PaddedConv
         elif type(module) is nn.Conv2d and is_wide_depthwise(module):
             module.__class__ = WideDepthwiseConv
+        elif is_pointwise(module):
+            module.__class__ = PointwiseConv
     return body
 
 
