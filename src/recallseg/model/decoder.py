@@ -10,7 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.labels import BACKGROUND
-from recallseg.model.pointwise import PointwiseConv
+from recallseg.model.geometry import side_by_side, to_finer
+from recallseg.model.pointwise import PointwiseConv, pointwise
 from recallseg.model.tail import Tail
 
 Growth = Literal["random", "background", "similar"]
@@ -39,6 +40,21 @@ class GrowingConv(nn.Conv2d):
             grown = nn.Parameter(torch.cat([old, extra]), requires_grad=old.requires_grad)
             setattr(self, name, grown)
         self.out_channels += len(bias)
+
+
+def _side_by_side_through(conv: nn.Conv2d, maps: Sequence[Tensor]) -> Tensor:
+    """What a 1×1 convolution makes of maps side by side, the finest first.
+
+    Each map goes through its part of the weights at its own size and is made finer then. It comes
+    to the same and is less to do, but how a small map is rounded depends on how many photos there
+    are, so that it is for learning.
+    """
+    parts = torch.split(conv.weight, [each.shape[1] for each in maps], dim=1)
+    size = (maps[0].shape[-2], maps[0].shape[-1])
+    result = pointwise(maps[0], parts[0], conv.bias)
+    for each, part in zip(maps[1:], parts[1:], strict=True):
+        result = result + to_finer(pointwise(each, part), size)
+    return result
 
 
 class Decoder(nn.Module, ABC):
@@ -103,8 +119,10 @@ class Decoder(nn.Module, ABC):
 
     def narrowed(self, features: Tensor) -> Tensor:
         """What follows the neck sees of features: what tail and neck make of them, if they are."""
-        seen = self.tail(features) if self.tail else features
-        return F.relu(self.neck(seen)) if self.neck else seen
+        maps = self.tail.maps(features) if self.tail else [features]
+        if self.neck and torch.is_grad_enabled():
+            return F.relu(_side_by_side_through(self.neck, maps))
+        return F.relu(self.neck(side_by_side(maps))) if self.neck else side_by_side(maps)
 
     @torch.no_grad()
     def grow(self, n: int, init: Growth = "random") -> None:

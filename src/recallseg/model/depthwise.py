@@ -31,11 +31,16 @@ def is_wide_depthwise(module: nn.Module) -> bool:
 def depthwise(x: Tensor, weight: Tensor, stride: int, padding: tuple[int, int]) -> Tensor:
     """`F.conv2d` of (B,C,H,W) with weights (C,1,k,l), one group per channel."""
     learns = torch.is_grad_enabled() and weight.requires_grad
-    is_plain = x.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
-    if learns and is_plain and x.device.type == "cpu":
+    if learns and is_plain_on_cpu(x, weight):
         result: Tensor = _Depthwise.apply(x, weight, stride, padding)  # type: ignore[no-untyped-call]
         return result
     return F.conv2d(x, weight, None, stride, padding, 1, len(weight))
+
+
+def is_plain_on_cpu(*tensors: Tensor) -> bool:
+    """Whether numbers are of single precision, and what is made of them will be."""
+    plain = all(each.dtype == torch.float32 and each.device.type == "cpu" for each in tensors)
+    return plain and not torch.is_autocast_enabled("cpu")
 
 
 class WideDepthwiseConv(nn.Conv2d):

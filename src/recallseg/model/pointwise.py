@@ -23,12 +23,17 @@ def is_pointwise(module: nn.Module) -> bool:
     )
 
 
+def dilation_for(x: Tensor) -> int:
+    """A dilation with which a 1×1 convolution of (B,C,H,W) goes to oneDNN, where there is one."""
+    as_it_is = torch.compiler.is_compiling() or x.device.type != "cpu" or len(x) >= MANY
+    return 1 if as_it_is else 2
+
+
 def pointwise(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: tuple[int, ...] = (1, 1)
 ) -> Tensor:
     """`F.conv2d` of (B,C,H,W) with weights (K,C,1,1)."""
-    as_it_is = torch.compiler.is_compiling() or x.device.type != "cpu" or len(x) >= MANY
-    return F.conv2d(x, weight, bias, stride, dilation=1 if as_it_is else 2)
+    return F.conv2d(x, weight, bias, stride, dilation=dilation_for(x))
 
 
 class PointwiseConv(nn.Conv2d):

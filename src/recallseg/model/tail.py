@@ -35,10 +35,14 @@ class Tail(nn.Module):
 
     def forward(self, features: Tensor) -> Tensor:
         """(B,channels,h,w) of (B,C,h,w)."""
+        return side_by_side(self.maps(features))
+
+    def maps(self, features: Tensor) -> list[Tensor]:
+        """The map (B,C_i,h_i,w_i) of each stage, the finest first."""
         maps = [features.contiguous(memory_format=torch.channels_last)]
         for stage in self.stages:
             maps.append(stage(maps[-1]))
-        return side_by_side(maps)
+        return maps
 
     def train(self, mode: bool = True) -> Self:
         """Training mode, except for the statistics of BatchNorm."""
