@@ -63,6 +63,16 @@ def test_onednn_computes_them_for_few_photos_too(photos, monkeypatch):
     assert "aten::thnn_conv2d" not in kernels
 
 
+@torch.no_grad()
+@pytest.mark.parametrize("channels", [320, 1152])
+def test_a_photo_is_seen_alike_alone_and_with_others(channels):
+    torch.manual_seed(0)
+    conv = PointwiseConv(channels, 256, 1)
+    features = torch.randn(5, channels, 7, 7).to(memory_format=torch.channels_last)
+    alone = torch.cat([conv(features[[place]]) for place in range(5)])
+    assert torch.equal(conv(features), alone)
+
+
 def test_the_tail_of_efficientnet_has_them_and_they_keep_what_they_learned():
     torch.manual_seed(0)
     tail = Tail("efficientnet_lite0", output_stride=32, finest=16, weights="none").eval()

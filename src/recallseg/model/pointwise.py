@@ -11,6 +11,8 @@ from torch import Tensor, nn
 
 MANY = 16
 """So many photos at once go to oneDNN as they are."""
+LARGE = 20480
+"""Up to so many numbers, the map of a single photo does not go to oneDNN in any case."""
 
 
 def is_pointwise(module: nn.Module) -> bool:
@@ -24,9 +26,14 @@ def is_pointwise(module: nn.Module) -> bool:
 
 
 def dilation_for(x: Tensor) -> int:
-    """A dilation with which a 1×1 convolution of (B,C,H,W) goes to oneDNN, where there is one."""
-    as_it_is = torch.compiler.is_compiling() or x.device.type != "cpu" or len(x) >= MANY
-    return 1 if as_it_is else 2
+    """A dilation with which a 1×1 convolution of (B,C,H,W) goes to oneDNN, where there is one.
+
+    Where nothing is learned, small maps do not go there: a photo is rounded alike whether it comes
+    alone or with a few others.
+    """
+    if torch.compiler.is_compiling() or x.device.type != "cpu" or len(x) >= MANY:
+        return 1
+    return 2 if torch.is_grad_enabled() or x[0].numel() > LARGE else 1
 
 
 def pointwise(

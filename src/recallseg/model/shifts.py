@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from recallseg.model.pointwise import dilation_for, pointwise
+from recallseg.model.pointwise import dilation_for
 
 Shift = tuple[int, int]
 """Rows and columns from a cell of the result to the cell that a tap sees."""
@@ -30,7 +31,8 @@ def sum_of_shifted(features: Tensor, taps: Sequence[tuple[Shift, Tensor]]) -> Te
             weights.setdefault(shift, []).append(weight)
     together = [torch.stack(same).sum(0) if same[1:] else same[0] for same in weights.values()]
     products = torch.cat(together)[..., None, None]
-    result: Tensor = _Shifted.apply(features, products, tuple(weights))  # type: ignore[no-untyped-call]
+    about = (tuple(weights), dilation_for(features))
+    result: Tensor = _Shifted.apply(features, products, *about)  # type: ignore[no-untyped-call]
     return result
 
 
@@ -41,14 +43,15 @@ class _Shifted(torch.autograd.Function):
         features: Tensor,
         weights: Tensor,
         shifts: tuple[Shift, ...],
+        dilation: int,
     ) -> Tensor:
         features = features.contiguous(memory_format=torch.channels_last)
-        products = _by_cells(pointwise(features, weights), len(shifts))
+        products = _by_cells(F.conv2d(features, weights, dilation=dilation), len(shifts))
         result = torch.zeros_like(products[..., 0, :])
         for tap, (there, seen) in enumerate(_parts(shifts, features)):
             result[there] += products[..., tap, :][seen]
         ctx.save_for_backward(features, weights)
-        ctx.shifts = shifts
+        ctx.shifts, ctx.dilation = shifts, dilation
         return result.permute(0, 3, 1, 2)
 
     @staticmethod
@@ -60,15 +63,14 @@ class _Shifted(torch.autograd.Function):
         of_products = of_result.new_zeros(batch, height, width, len(ctx.shifts), classes)
         for tap, (there, seen) in enumerate(_parts(ctx.shifts, features)):
             of_products[..., tap, :][seen] = of_result[there]
-        dilation = [dilation_for(features)] * 2
         of_features, of_weights, _ = torch.ops.aten.convolution_backward(
             of_products.flatten(3).permute(0, 3, 1, 2),
             features,
             weights,
-            *(None, [1, 1], [0, 0], dilation, False, [0, 0], 1),
+            *(None, [1, 1], [0, 0], [ctx.dilation] * 2, False, [0, 0], 1),
             [*ctx.needs_input_grad[:2], False],
         )
-        return of_features, of_weights, None
+        return of_features, of_weights, None, None
 
 
 def _by_cells(maps: Tensor, taps: int) -> Tensor:
