@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from recallseg.model.depthwise import WideDepthwiseConv, depthwise, is_wide_depthwise
+from recallseg.model.cpu.depthwise import WideDepthwiseConv, depthwise, is_wide_depthwise
 from recallseg.model.tail import Tail
 
 

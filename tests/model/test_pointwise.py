@@ -6,9 +6,9 @@ import torch.nn.functional as F
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 
+from recallseg.model.cpu.pointwise import MANY, PointwiseConv, is_pointwise, pointwise
 from recallseg.model.decoder import GrowingConv
 from recallseg.model.deeplab_v2 import sum_of_dilated
-from recallseg.model.pointwise import MANY, PointwiseConv, is_pointwise, pointwise
 from recallseg.model.tail import Tail
 
 ONEDNN = "aten::mkldnn_convolution"

@@ -4,8 +4,8 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from recallseg.model.pointwise import MANY
-from recallseg.model.shifts import sum_of_shifted
+from recallseg.model.cpu.pointwise import MANY
+from recallseg.model.cpu.shifts import sum_of_shifted
 
 
 def taps_of(weight, dilation):
@@ -50,7 +50,7 @@ def test_taps_that_see_the_same_cell_are_one_and_those_that_see_nothing_none(mon
         counted.append(len(weight))
         return convolve(x, weight, **settings)
 
-    monkeypatch.setattr("recallseg.model.shifts.F.conv2d", counting)
+    monkeypatch.setattr("recallseg.model.cpu.shifts.F.conv2d", counting)
     x, one = torch.ones(1, 1, 2, 2), torch.ones(1, 1)
     seen = sum_of_shifted(x, [((0, 0), one), ((0, 0), one), ((0, 2), one), ((0, 1), one)])
     assert counted == [2]

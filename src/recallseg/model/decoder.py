@@ -10,8 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.labels import BACKGROUND
+from recallseg.model.cpu.pointwise import PointwiseConv, pointwise
 from recallseg.model.geometry import side_by_side, to_finer
-from recallseg.model.pointwise import PointwiseConv, pointwise
 from recallseg.model.tail import Tail
 
 Growth = Literal["random", "background", "similar"]

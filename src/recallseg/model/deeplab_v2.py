@@ -6,9 +6,9 @@ from typing import ClassVar
 import torch
 from torch import Tensor, nn
 
+from recallseg.model.cpu import is_plain_on_cpu
+from recallseg.model.cpu.shifts import sum_of_shifted
 from recallseg.model.decoder import Decoder, GrowingConv
-from recallseg.model.depthwise import is_plain_on_cpu
-from recallseg.model.shifts import sum_of_shifted
 from recallseg.model.tail import Tail
 
 

@@ -7,8 +7,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from recallseg.errors import RecallsegError
+from recallseg.model.cpu.pointwise import PointwiseConv
 from recallseg.model.decoder import Decoder, GrowingConv
-from recallseg.model.pointwise import PointwiseConv
 from recallseg.model.tail import Tail
 
 WIDTH = 256

@@ -16,8 +16,8 @@ from torch import Tensor, nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from recallseg.errors import RecallsegError
-from recallseg.model.depthwise import WideDepthwiseConv, depthwise, is_wide_depthwise
-from recallseg.model.pointwise import PointwiseConv, is_pointwise
+from recallseg.model.cpu.depthwise import WideDepthwiseConv, depthwise, is_wide_depthwise
+from recallseg.model.cpu.pointwise import PointwiseConv, is_pointwise
 from recallseg.model.weights import create, timm_name
 
 PROBE_SIZE = 128

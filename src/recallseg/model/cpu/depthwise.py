@@ -11,6 +11,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 
+from recallseg.model.cpu import is_plain_on_cpu
+
 WIDE = 5
 """Kernels from this side on are slow to differentiate by their weights."""
 
@@ -35,12 +37,6 @@ def depthwise(x: Tensor, weight: Tensor, stride: int, padding: tuple[int, int]) 
         result: Tensor = _Depthwise.apply(x, weight, stride, padding)  # type: ignore[no-untyped-call]
         return result
     return F.conv2d(x, weight, None, stride, padding, 1, len(weight))
-
-
-def is_plain_on_cpu(*tensors: Tensor) -> bool:
-    """Whether numbers are of single precision, and what is made of them will be."""
-    plain = all(each.dtype == torch.float32 and each.device.type == "cpu" for each in tensors)
-    return plain and not torch.is_autocast_enabled("cpu")
 
 
 class WideDepthwiseConv(nn.Conv2d):

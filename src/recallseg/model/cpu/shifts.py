@@ -13,7 +13,7 @@ import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from recallseg.model.pointwise import dilation_for
+from recallseg.model.cpu.pointwise import dilation_for
 
 Shift = tuple[int, int]
 """Rows and columns from a cell of the result to the cell that a tap sees."""
