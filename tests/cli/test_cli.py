@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from commands import recallseg
@@ -11,6 +12,7 @@ from typer.testing import CliRunner
 
 from recallseg.cli.main import app
 from recallseg.errors import RecallsegError
+from recallseg.experiments.table_spec import plan_table
 
 
 def test_help_loads_little_and_no_torch():
@@ -230,6 +232,22 @@ def test_a_dry_run_of_a_table_lists_its_runs(tiny_file, tmp_path):
     assert "4 runs" in text
     assert "2 different step 0" in text
     assert not (tmp_path / "runs").exists()
+
+
+def test_a_dry_run_of_a_table_tells_which_runs_are_kept(tiny_file, tmp_path):
+    spec = tmp_path / "table.yaml"
+    spec.write_text("configs: .\nrows: {FT: tiny}\nscenarios: [18-1]\nseeds: [0, 4]\n")
+    words = ("table", spec, "--dry-run", "--out", tmp_path / "runs")
+    names = [folder.name for each in plan_table(spec, [], Path()) for folder, _ in each.runs]
+    scores = dict.fromkeys(("old", "new", "all", "foreground"), 50.0)
+    spreads = dict.fromkeys(("old_spread", "new_spread", "all_spread"), None)
+    about = {"row": "FT", "scenario": "18-1", "setup": "disjoint", "seeds": [4]}
+    cell = about | scores | spreads | {"runs": names[1:], "scores": [scores], "keeps_photos": False}
+    table = {"table": "kept", "overrides": [], "cells": [cell]}
+    (tmp_path / "table-kept.json").write_text(json.dumps(table))
+    found = json.loads(recallseg(*words, "--json", "--kept", tmp_path).stdout)
+    assert [each["kept"] for each in found] == [False, True]
+    assert "2 runs, 1 kept" in recallseg(*words, "--kept", tmp_path).stdout
 
 
 @pytest.mark.parametrize(

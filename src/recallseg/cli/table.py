@@ -54,7 +54,7 @@ def table(
     from recallseg.progress import messages
 
     if dry_run:
-        _list_runs(plan_table(spec, overrides or [], out), as_json)
+        _list_runs(plan_table(spec, overrides or [], out), kept, as_json)
         return
     from recallseg.experiments.places.choosing import open_place
 
@@ -84,10 +84,12 @@ def _show(results: dict[str, Any], out: Path, as_json: bool) -> None:
     typer.echo(report if folders else "There is no report: all runs were done elsewhere.")
 
 
-def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
+def _list_runs(groups: "Iterable[RunGroup]", kept: Path | None, as_json: bool) -> None:
     """Every run of a table with its folder, row by row, and how many there are to train."""
+    from recallseg.experiments.table import kept_runs
     from recallseg.runs.folder import RunFolder
 
+    known = kept_runs(kept) if kept else {}
     planned = [(group, folder, config) for group in groups for folder, config in group.runs]
     runs: list[dict[str, Any]] = [
         {
@@ -97,6 +99,7 @@ def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
             "seed": config.seed,
             "folder": str(folder),
             "finished": RunFolder(folder).result_file.is_file(),
+            "kept": folder.name in known,
         }
         for group, folder, config in planned
     ]
@@ -114,11 +117,15 @@ def _list_runs(groups: "Iterable[RunGroup]", as_json: bool) -> None:
     typer.echo(_different_first_steps([config for *_, config in planned]))
 
 
+DONE = ("finished", "kept")
+"""What keeps a run from being done again: a folder of its own, or a table with its scores."""
+
+
 def _counts(runs: list[dict[str, Any]]) -> str:
     folders = {each["folder"] for each in runs}
-    finished = len({each["folder"] for each in runs if each["finished"]})
+    counts = ((key, len({each["folder"] for each in runs if each[key]})) for key in DONE)
     twice = f", {len(runs) - len(folders)} of them in two rows" if len(folders) < len(runs) else ""
-    done = f", {finished} finished" if finished else ""
+    done = "".join(f", {count} {key}" for key, count in counts if count)
     return f"{len(folders)} runs{twice}{done}"
 
 
