@@ -105,6 +105,25 @@ def ceiling(
 
 
 @app.command()
+def forgetting(
+    model: Model,
+    step: Annotated[
+        int | None, typer.Option(min=1, help="The step that forgot; the last one by default.")
+    ] = None,
+    photos: Annotated[
+        int | None,
+        typer.Option(min=1, help="Measure on so many validation photos; all by default."),
+    ] = None,
+    out: Out = None,
+) -> None:
+    """Put parts of a model back as they were before a step, to see where old classes went."""
+    check_model(model)
+    from recallseg.experiments.forgetting import bench_forgetting
+
+    _show(bench_forgetting(model, step, photos), out)
+
+
+@app.command()
 def shift(
     model: Model,
     photos: Annotated[int, typer.Option(min=1, help="How many validation photos to look at.")] = 40,
