@@ -66,6 +66,9 @@ def test_a_killed_table_goes_on_where_it_was(spec, tmp_path, monkeypatch):
         assert cell["all"] == pytest.approx(sum(values) / 2, abs=1e-4)
         assert cell["all_spread"] is not None
         assert [result["seed"] for result in results] == [0, 1]
+        assert [scores["steps"] for scores in cell["scores"]] == [
+            [step["miou"]["all"] for step in result["steps"]] for result in results
+        ]
 
 
 def test_runs_of_a_kept_table_are_not_done_again(spec, tmp_path, monkeypatch):

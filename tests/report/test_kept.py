@@ -145,6 +145,48 @@ def test_every_table_of_the_paper_has_its_place(folder):
     assert "Shares are of joint training as measured in 15-1 disjoint." in other
 
 
+def stepwise(row, *after):
+    """A cell of a run that had these scores after each step of 10-1 disjoint."""
+    found = cell(row, after[-1], "10-1")
+    means = {kind: found[kind] for kind in ("old", "new", "all", "foreground")}
+    return found | {"scores": [means | {"steps": [70.0, *after]}]}
+
+
+def test_the_papers_rounds_are_beside_ours(folder):
+    cells = [
+        stepwise("FT", *range(30, 20, -1)),
+        stepwise("MiB", *range(60, 50, -1)),
+        stepwise("RECALL (Web)", *range(59, 49, -1)),
+        stepwise("MiB, longer", *range(62, 52, -1)),
+        cell("SDR", 30.0, "10-1"),
+    ]
+    write_table(folder, "toy-steps", cells, settings={"data.name": "toy"})
+    text = results_page(folder, "made so")
+    found = section(text, "mIoU of all classes so far, by step: toy, 10-1 disjoint")
+    assert "|  | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8 | 9 | 10 |" in found
+    assert "| FT | 30.0 | 29.0 | 28.0 |" in found
+    assert "| FT (paper) | 47.3 | 25.0 | 25.3 |" in found
+    # MiB and RECALL have changed places among three: 1 - 6 · 2 / (3 · 8)
+    assert "after a step: 0.50 to 0.50, 0.50 on average." in found
+    assert "SDR" not in found
+    assert "MiB, longer" in section(text, "Also measured: toy, 10-1 disjoint")
+
+
+def test_seeds_are_averaged_after_each_step(tmp_path):
+    def steps(*scores):
+        return [
+            {"step": 0, "classes": [], "iou": {}, "pixel_accuracy": {}}
+            | {"miou": {"old": 1.0, "new": 1.0, "all": score}}
+            for score in scores
+        ]
+
+    for seed, scores in enumerate([(50.0, 40.0, 30.0), (50.0, 44.0, 32.0)]):
+        name = f"voc-mini-15-1-disjoint-ft{f'-s{seed}' if seed else ''}.json"
+        write_run(tmp_path, name, (0, 0, 0), steps=steps(*scores), seed=seed)
+    [row] = read_kept(tmp_path).rows
+    assert [score.mean for score in row.steps] == [50.0, 42.0, 31.0]
+
+
 def test_what_people_wrote_stands_under_its_table(folder):
     notes = "# Notes\n\n## toy\n\n[Drawn](../toy.md).\n\n"
     notes += "## toy, 15-1 disjoint: table-1\n\nMiB is\n*high*.\n"

@@ -73,8 +73,9 @@ class Outcome:
     @classmethod
     def of(cls, result: ResultRecord) -> "Outcome":
         """That of a run after its last step."""
-        means = result["steps"][-1]["miou"]
-        scores: Any = {column: means[column] for column in COLUMNS}
+        after = [step["miou"] for step in result["steps"]]
+        scores: Any = {column: after[-1][column] for column in COLUMNS}
+        scores["steps"] = [means["all"] for means in after]
         return cls(scores, result["keeps_photos"])
 
 

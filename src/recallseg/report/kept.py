@@ -7,7 +7,7 @@ earlier files do not have.
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -47,6 +47,8 @@ class KeptRow:
     settings: dict[str, Any]
     """All that decided it; empty in files that do not say."""
     file: str
+    steps: tuple[Value | None, ...] = ()
+    """`all` after each step; none in files that do not say."""
 
     @property
     def chose_settings(self) -> bool:
@@ -120,6 +122,7 @@ def _rows_of_table(table: TableRecord, path: Path) -> Iterator[KeptRow]:
             (shlex.join(words),),
             settings,
             path.name,
+            _steps(scores.get("steps", []) for scores in cell.get("scores", [])),
         )
 
 
@@ -141,6 +144,7 @@ def _row_of_run(result: KeptResultRecord, path: Path) -> KeptRow:
         (result["command"],) if "command" in result else command,
         result.get("settings", {}),
         path.name,
+        _steps([[step["miou"]["all"] for step in result["steps"]]]),
     )
 
 
@@ -164,15 +168,26 @@ def _over_seeds(rows: list[KeptRow]) -> list[KeptRow]:
         replace(
             group[0],
             scores={
-                kind: value_of(score.mean if (score := row.scores[kind]) else None for row in group)
-                for kind in group[0].scores
+                kind: value_of(_mean(row.scores[kind]) for row in group) for kind in group[0].scores
             },
             seeds=tuple(seed for row in group for seed in row.seeds),
             commands=tuple(command for row in group for command in row.commands),
             file=", ".join(row.file for row in group),
+            steps=_steps([_mean(score) for score in row.steps] for row in group),
         )
         for group in groups.values()
     ]
+
+
+def _mean(score: Value | None) -> float | None:
+    return score.mean if score else None
+
+
+def _steps(runs: Iterable[Sequence[float | None]]) -> tuple[Value | None, ...]:
+    """A score after each step over seeds, where all of them say it."""
+    every = list(runs)
+    shortest = min(map(len, every), default=0)
+    return tuple(value_of(run[step] for run in every) for step in range(shortest))
 
 
 def _same(row: KeptRow) -> str:

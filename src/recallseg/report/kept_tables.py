@@ -1,10 +1,11 @@
 """The paper's tables with kept results beside its numbers, for one column of Table 1 at a time."""
 
+import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from recallseg.paper import TRIPLE, paper, table_1
-from recallseg.report.kept import Kept
+from recallseg.report.kept import Kept, KeptRow
 from recallseg.report.ranks import correlation_of
 from recallseg.report.results import ABLATION, REPLAYS
 from recallseg.report.runs import Task
@@ -24,9 +25,13 @@ class Column:
     kept: Kept
     task: Task
 
+    def row(self, label: str) -> KeptRow | None:
+        """A row, if it was measured."""
+        return self.kept.find(self.task, label)
+
     def ours(self, label: str) -> dict[str, Value | None]:
         """The scores of a row; all None where it was not measured."""
-        row = self.kept.find(self.task, label)
+        row = self.row(label)
         return row.scores if row else dict.fromkeys(TRIPLE)
 
     def labels(self) -> list[str]:
@@ -83,6 +88,35 @@ def _ablation(column: Column) -> Table | None:
     return _beside(f"What each part brings: {column.task}", column, theirs)
 
 
+def _rounds(column: Column) -> Table | None:
+    """The supplement's mIoU per round: of all classes so far, after each step but the first."""
+    found = {label: row.steps[1:] for label in column.labels() if (row := column.row(label))}
+    last = max(map(len, found.values()), default=0)
+    if last < 2:
+        return None
+    known = (column.task.scenario, column.task.setup) == ("10-1", "disjoint")
+    theirs = paper()["per_round"]["mIoU (all)"] if known else {}
+    rows: list[Row] = []
+    pairs: list[list[tuple[float, float]]] = [[] for _ in range(last)]
+    for label, ours in found.items():
+        if len(ours) == last:
+            rows.append(Row(label, ours))
+            if label in theirs:
+                rows.append(Row(label, tuple(map(Value, theirs[label])), paper=True))
+            for step, number in enumerate(theirs.get(label, ())):
+                pairs[step] += [(score.mean, number)] if (score := ours[step]) else []
+    orders = [value for each in pairs if (value := correlation_of(each)) is not None]
+    note = ""
+    if orders:
+        ends = f"{min(orders):.2f} to {max(orders):.2f}"
+        mean = statistics.mean(orders)
+        note = f"Rank correlation with the paper after a step: {ends}, {mean:.2f} on average."
+    heads = tuple(map(str, range(1, last + 1)))
+    title = f"mIoU of all classes so far, by step: {column.task}"
+    several = sum(not row.paper for row in rows) > 1
+    return Table(title, heads, tuple(rows), note=note) if several else None
+
+
 def _interleaving(column: Column) -> Table | None:
     return _variations("Interleaving, replayed to new samples", column, ", ratio ")
 
@@ -112,7 +146,7 @@ def _replay(column: Column) -> Table | None:
 
 def _others(column: Column) -> Table | None:
     """Rows that no table of the paper has; their settings differ, so none is called the best."""
-    others = [make(column) for make in TABLES.values() if make is not _others]
+    others = [make(column) for make in TABLES.values() if make not in (_rounds, _others)]
     shown = {row.label for table in others if table for row in table.rows}
     rows = [
         Row(label, tuple(None if score is None else str(score) for score in ours.values()))
@@ -124,6 +158,7 @@ def _others(column: Column) -> Table | None:
 
 TABLES: dict[str, Callable[[Column], Table | None]] = {
     "table-1": _table_1,
+    "rounds": _rounds,
     "ablation": _ablation,
     "interleaving": _interleaving,
     "helpers": _helpers,

@@ -26,6 +26,8 @@ class RunScores(TypedDict):
     new: float | None
     all: float | None
     foreground: float | None
+    steps: NotRequired[list[float | None]]
+    """`all` after each step; tables of before do not have it."""
 
 
 class CellRecord(TypedDict):
