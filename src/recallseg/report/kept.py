@@ -65,6 +65,8 @@ class Kept:
     """What is in the files and not in `rows`, and why."""
     unfinished: tuple[str, ...]
     """Tables that have runs still to be done."""
+    by_step: dict[tuple[Task, str], tuple[Value | None, ...]]
+    """`all` after each step of a row in a column, over the most seeds of which files say it."""
 
     def find(self, task: Task, label: str) -> KeptRow | None:
         """A row in a column."""
@@ -96,7 +98,9 @@ def read_kept(folder: Path) -> Kept:
         raise RecallsegError(f"{folder} holds no results of `recallseg table` or `recallseg run`.")
     shown = _one_each(row for row in rows if not row.chose_settings)
     left_out = {_why_not(row, shown): None for row in rows if row not in shown}
-    return Kept(tuple(sorted(shown, key=_place)), tuple(left_out), tuple(unfinished))
+    stepwise = [row for row in rows if row.steps and not row.chose_settings]
+    by_step = {(row.task, row.label): row.steps for row in _one_each(stepwise)}
+    return Kept(tuple(sorted(shown, key=_place)), tuple(left_out), tuple(unfinished), by_step)
 
 
 def _place(row: KeptRow) -> int:

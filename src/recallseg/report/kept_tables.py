@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from recallseg.paper import TRIPLE, paper, table_1
-from recallseg.report.kept import Kept, KeptRow
+from recallseg.report.kept import Kept
 from recallseg.report.ranks import correlation_of
 from recallseg.report.results import ABLATION, REPLAYS
 from recallseg.report.runs import Task
@@ -25,13 +25,9 @@ class Column:
     kept: Kept
     task: Task
 
-    def row(self, label: str) -> KeptRow | None:
-        """A row, if it was measured."""
-        return self.kept.find(self.task, label)
-
     def ours(self, label: str) -> dict[str, Value | None]:
         """The scores of a row; all None where it was not measured."""
-        row = self.row(label)
+        row = self.kept.find(self.task, label)
         return row.scores if row else dict.fromkeys(TRIPLE)
 
     def labels(self) -> list[str]:
@@ -89,32 +85,29 @@ def _ablation(column: Column) -> Table | None:
 
 
 def _rounds(column: Column) -> Table | None:
-    """The supplement's mIoU per round: of all classes so far, after each step but the first."""
-    found = {label: row.steps[1:] for label in column.labels() if (row := column.row(label))}
-    last = max(map(len, found.values()), default=0)
-    if last < 2:
+    """The supplement's mIoU per round, of all classes so far; it has those of one column."""
+    if (column.task.scenario, column.task.setup) != ("10-1", "disjoint"):
         return None
-    known = (column.task.scenario, column.task.setup) == ("10-1", "disjoint")
-    theirs = paper()["per_round"]["mIoU (all)"] if known else {}
+    theirs: dict[str, list[float]] = paper()["per_round"]["mIoU (all)"]
+    rounds = range(1, 1 + max(map(len, theirs.values())))
     rows: list[Row] = []
-    pairs: list[list[tuple[float, float]]] = [[] for _ in range(last)]
-    for label, ours in found.items():
-        if len(ours) == last:
-            rows.append(Row(label, ours))
-            if label in theirs:
-                rows.append(Row(label, tuple(map(Value, theirs[label])), paper=True))
-            for step, number in enumerate(theirs.get(label, ())):
-                pairs[step] += [(score.mean, number)] if (score := ours[step]) else []
+    pairs: list[list[tuple[float, float]]] = [[] for _ in rounds]
+    for label in paper()["table_1"]:
+        steps = column.kept.by_step.get((column.task, label), ())[1:]
+        numbers = theirs.get(label, [])
+        if len(steps) == len(rounds):
+            rows.append(Row(label, steps))
+            rows += [Row(label, tuple(map(Value, numbers)), paper=True)] if numbers else []
+            for each, ours, number in zip(pairs, steps, numbers, strict=False):
+                each.extend([(ours.mean, number)] if ours else [])
     orders = [value for each in pairs if (value := correlation_of(each)) is not None]
     note = ""
     if orders:
         ends = f"{min(orders):.2f} to {max(orders):.2f}"
         mean = statistics.mean(orders)
         note = f"Rank correlation with the paper after a step: {ends}, {mean:.2f} on average."
-    heads = tuple(map(str, range(1, last + 1)))
     title = f"mIoU of all classes so far, by step: {column.task}"
-    several = sum(not row.paper for row in rows) > 1
-    return Table(title, heads, tuple(rows), note=note) if several else None
+    return Table(title, tuple(map(str, rounds)), tuple(rows), note=note) if rows else None
 
 
 def _interleaving(column: Column) -> Table | None:
@@ -146,7 +139,7 @@ def _replay(column: Column) -> Table | None:
 
 def _others(column: Column) -> Table | None:
     """Rows that no table of the paper has; their settings differ, so none is called the best."""
-    others = [make(column) for make in TABLES.values() if make not in (_rounds, _others)]
+    others = [make(column) for make in TABLES.values() if make is not _others]
     shown = {row.label for table in others if table for row in table.rows}
     rows = [
         Row(label, tuple(None if score is None else str(score) for score in ours.values()))
