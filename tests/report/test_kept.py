@@ -167,7 +167,7 @@ def test_the_papers_rounds_are_beside_ours(folder):
     assert "| FT | 30.0 | 29.0 | 28.0 |" in found
     assert "| FT (paper) | 47.3 | 25.0 | 25.3 |" in found
     # MiB and RECALL have changed places among three: 1 - 6 · 2 / (3 · 8)
-    assert "after a step: 0.50 to 0.50, 0.50 on average." in found
+    assert "over 3 rows: 0.50 to 0.50 after a step, 0.50 on average." in found
     assert "SDR" not in found
     assert "MiB, longer" in section(text, "Also measured: toy, 10-1 disjoint")
 

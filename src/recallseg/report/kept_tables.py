@@ -105,7 +105,10 @@ def _rounds(column: Column) -> Table | None:
     if orders:
         ends = f"{min(orders):.2f} to {max(orders):.2f}"
         mean = statistics.mean(orders)
-        note = f"Rank correlation with the paper after a step: {ends}, {mean:.2f} on average."
+        note = (
+            f"Rank correlation with the paper over {len(pairs[0])} rows: {ends} after a step, "
+            f"{mean:.2f} on average."
+        )
     title = f"mIoU of all classes so far, by step: {column.task}"
     return Table(title, tuple(map(str, rounds)), tuple(rows), note=note) if rows else None
 
