@@ -6,10 +6,11 @@ import io
 from PIL import Image
 
 
-def scan_bomb(size=(3000, 3000), scans=500):
+def scan_bomb(size=(3000, 3000), scans=20_000):
     """A progressive JPEG whose last scan, of a few bytes, comes again and again.
 
-    Each time the decoder goes through all of the photo.
+    Each time the decoder goes through all of the photo, which takes a minute of a fast core: far
+    more than any test allows.
     """
     buffer = io.BytesIO()
     Image.new("L", size, 100).save(buffer, "JPEG", progressive=True)
