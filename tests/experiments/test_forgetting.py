@@ -74,3 +74,5 @@ def test_after_step_0_nothing_was_forgotten(tmp_path):
     run(tiny_config(tmp_path / "voc"), tmp_path / "run")
     with pytest.raises(RecallsegError, match="no later step"):
         bench_forgetting(tmp_path / "run", 0, None)
+    with pytest.raises(RecallsegError, match="has no step 9; it has 0, 1, 2"):
+        bench_forgetting(tmp_path / "run", 9, None)

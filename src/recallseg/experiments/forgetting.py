@@ -43,11 +43,12 @@ def bench_forgetting(path: Path, step: int | None, photos: int | None) -> dict[s
     """
     folder = RunFolder.existing(path)
     config = folder.config
-    index = max(folder.finished_steps(), default=0) if step is None else step
+    after, index = open_model(folder, step)
     if index == 0:
         raise RecallsegError(f"{path} has no later step in which anything could be forgotten.")
     before, _ = open_model(folder, index - 1)
-    after, _ = open_model(folder, index, beside=before)
+    if after.encoder.fingerprint() == before.encoder.fingerprint():
+        after.encoder = before.encoder
     dataset = open_validation(config.data)
     if photos:
         stems = [pair.stem for pair in dataset.pairs]
