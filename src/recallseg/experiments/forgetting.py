@@ -56,36 +56,36 @@ def bench_forgetting(path: Path, step: int | None, photos: int | None) -> dict[s
     session, about = Session.open(config.in_one_process()), folder.learned()
     known = before.decoder.classes
 
-    def measured(model: Segmenter, at: int, name: str) -> dict[str, Any]:
+    def measure(model: Segmenter, at: int, name: str) -> dict[str, Any]:
         names = folder.class_names(at)
         table = channels_of(names, dataset.classes, dataset.root)
         counts = evaluate(session, model, dataset, table, name=name)
         miou = score(at, about["steps"][at], names, about["initial"], counts)["miou"]
         return {kind: miou[kind] for kind in TRIPLE} | {"old_pixels": _old_pixels(counts, known)}
 
-    rows = {"nothing": measured(after, index, "nothing")}
+    rows = {"nothing": measure(after, index, "nothing")}
     for name, part in _parts(before, after).items():
         model = deepcopy(after)
         _put_back(model, before, part)
-        rows[name] = measured(model, index, name)
+        rows[name] = measure(model, index, name)
     return {
         "run": path.name,
         "step": index,
         "classes": about["steps"][index],
         "photos": len(dataset),
-        "before": measured(before, index - 1, "before the step"),
+        "before": measure(before, index - 1, "before the step"),
         "put_back": rows,
         "moved": dict(zip(folder.class_names(index - 1), _moved(before, after), strict=True)),
     }
 
 
 def _module(model: Segmenter, name: str) -> nn.Module | None:
-    found: nn.Module | None = getattr(model if name == "encoder" else model.decoder, name)
-    return found
+    module: nn.Module | None = getattr(model if name == "encoder" else model.decoder, name)
+    return module
 
 
 def _parts(before: Segmenter, after: Segmenter) -> dict[str, Part]:
-    """The parts that two models do not share, by the names that results call them."""
+    """What the step changed, by the names that results call it."""
     learned = tuple(name for name in MODULES if _module(after, name) is not _module(before, name))
     parts = {
         "channels of old classes": Part(BACKGROUND + 1),
